@@ -1,0 +1,26 @@
+"""Settings every test shares: the hypothesis profiles, the scale of long tests, no network."""
+
+import os
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+SOAK = os.environ.get("DRAGOMAN_SOAK") == "1"
+
+settings.register_profile(
+    "ci", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile(
+    "soak", max_examples=2000, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("soak" if SOAK else "ci")
+
+
+def profile_scale() -> int:
+    """Return by how much a long test multiplies its work: 1 in `make test`, 20 in `make soak`."""
+    return 20 if SOAK else 1
+
+
+@pytest.fixture
+def scale() -> int:
+    return profile_scale()
