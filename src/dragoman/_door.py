@@ -4,22 +4,38 @@ A body is an `async def` that awaits nothing but the door it is given. Entered t
 await ever suspends, so one `send(None)` finishes it; entered through `ASYNC` it is an ordinary
 coroutine. This file alone knows both worlds.
 
-The rule of `gather`, on both doors: results keep the order of the bodies. When one fails, bodies
-not started yet never start, those running are cancelled (async) or waited for (threads cannot be
-cancelled), and the failure of the first body in order is raised. Each body sees a copy of the
-caller's context variables.
+The rule of `gather`, on both doors: results keep the order of the bodies, and at most `limit` run
+at a time. When one fails, bodies not started yet never start, those running are cancelled (async)
+or waited for (threads cannot be cancelled), and the failure of the first body in order is raised.
+A cancelled caller cancels its bodies and stays cancelled. Each body sees a copy of the caller's
+context variables.
 """
 
 import asyncio
 import contextvars
+import threading
 import time
-from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Iterable, Sequence
 from typing import Any, Protocol, TypeVar
 
-__all__ = ["ASYNC", "SYNC", "Door", "iterate", "run"]
+__all__ = ["ASYNC", "SYNC", "Door", "Step", "finish", "iterate", "run"]
 
 T = TypeVar("T")
+
+MAX_THREADS = 32
+"""How many threads a sync `gather` without a limit starts at most."""
+
+
+class Step(Protocol):
+    """What `Door.invoke` can call: a runnable, by shape."""
+
+    def invoke(self, input: Any, config: Any = None, **kwargs: Any) -> Any:
+        """Return the output."""
+        ...
+
+    async def ainvoke(self, input: Any, config: Any = None, **kwargs: Any) -> Any:
+        """Return the output."""
+        ...
 
 
 class Door(Protocol):
@@ -35,6 +51,14 @@ class Door(Protocol):
 
     async def call(self, function: Callable[..., T], *args: Any) -> T:
         """Return `function(*args)`; under async it runs in a worker thread."""
+        ...
+
+    async def invoke(self, step: Step, value: Any, config: Any, **kwargs: Any) -> Any:
+        """Return the output of `step.invoke` or `step.ainvoke`."""
+        ...
+
+    async def tell(self, method: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Return what `method` gives, awaited under async: a method of this door's colour."""
         ...
 
     async def sleep(self, seconds: float) -> None:
@@ -59,36 +83,64 @@ class _SyncDoor:
     async def call(self, function: Callable[..., T], *args: Any) -> T:
         return function(*args)
 
+    async def invoke(self, step: Step, value: Any, config: Any, **kwargs: Any) -> Any:
+        return step.invoke(value, config, **kwargs)
+
+    async def tell(self, method: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        return method(*args, **kwargs)
+
     async def sleep(self, seconds: float) -> None:
-        time.sleep(seconds)
+        time.sleep(seconds)  # noqa: ASYNC251 - the sync door's awaits never suspend
 
     async def gather(
         self, bodies: Sequence[Callable[[], Coroutine[Any, Any, T]]], limit: int | None = None
     ) -> list[T]:
-        workers = min(len(bodies), limit or len(bodies))
-        if workers <= 1:
+        n_threads = min(len(bodies), limit or MAX_THREADS)
+        if n_threads <= 1:
             return [run(body()) for body in bodies]
-        failed = False
+        return _Crew(bodies).work(n_threads)
 
-        def work(body: Callable[[], Coroutine[Any, Any, T]]) -> T:
-            nonlocal failed
-            if failed:
-                raise _NotStarted
+
+class _Crew:
+    """Threads that take bodies from one list; a thread costs its start once, not once a body."""
+
+    def __init__(self, bodies: Sequence[Callable[[], Coroutine[Any, Any, Any]]]) -> None:
+        self.bodies = bodies
+        self.values: list[Any] = [None] * len(bodies)
+        self.errors: dict[int, BaseException] = {}
+        self.order = iter(range(len(bodies)))  # `next` on it is atomic under the GIL
+        self.lock = threading.Lock()
+        self.context = contextvars.copy_context()
+
+    def take(self) -> int | None:
+        with self.lock:
+            return None if self.errors else next(self.order, None)
+
+    def one_by_one(self) -> None:
+        while (index := self.take()) is not None:
             try:
-                return run(body())
-            except BaseException:
-                failed = True
-                raise
+                self.values[index] = self.context.copy().run(run, self.bodies[index]())
+            except BaseException as error:  # noqa: BLE001 - handed to the caller below
+                with self.lock:
+                    self.errors[index] = error
 
-        with ThreadPoolExecutor(max_workers=workers) as pool:
-            futures: list[Future[T]] = [
-                pool.submit(contextvars.copy_context().run, work, body) for body in bodies
-            ]
-        errors = [e for e in (f.exception() for f in futures) if e is not None]
-        for error in errors:
-            if not isinstance(error, _NotStarted):
-                raise error
-        return [future.result() for future in futures]
+    def work(self, n_threads: int) -> list[Any]:
+        threads = [threading.Thread(target=self.one_by_one, daemon=True) for _ in range(n_threads)]
+        started: list[threading.Thread] = []
+        try:
+            for thread in threads:
+                thread.start()
+                started.append(thread)
+            for thread in started:
+                thread.join()
+        except BaseException:
+            # Ctrl-C while waiting: no body that has not started starts.
+            with self.lock:
+                self.errors.setdefault(len(self.bodies), KeyboardInterrupt())
+            raise
+        if self.errors:
+            raise self.errors[min(self.errors)]
+        return self.values
 
 
 class _AsyncDoor:
@@ -101,6 +153,12 @@ class _AsyncDoor:
 
     async def call(self, function: Callable[..., T], *args: Any) -> T:
         return await asyncio.to_thread(function, *args)
+
+    async def invoke(self, step: Step, value: Any, config: Any, **kwargs: Any) -> Any:
+        return await step.ainvoke(value, config, **kwargs)
+
+    async def tell(self, method: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        return await method(*args, **kwargs)
 
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
@@ -117,19 +175,17 @@ class _AsyncDoor:
         tasks = [asyncio.create_task(work(body)) for body in bodies]
         try:
             await asyncio.gather(*tasks)
-        except BaseException:
+        except BaseException as failure:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+            if isinstance(failure, asyncio.CancelledError):
+                raise
             for task in tasks:
                 if not task.cancelled() and (error := task.exception()) is not None:
                     raise error  # noqa: B904 - the failure of the first body in order
             raise
         return [task.result() for task in tasks]
-
-
-class _NotStarted(Exception):  # noqa: N818 - a signal between threads, never seen outside
-    """Marks a body that was skipped because an earlier one failed."""
 
 
 SYNC: Door = _SyncDoor()
@@ -148,7 +204,9 @@ def run(body: Coroutine[Any, Any, T]) -> T:
         value: T = stop.value
         return value
     body.close()
-    message = "a sync call awaited something that suspends; await only the door, or use the async method"
+    message = (
+        "a sync call awaited something that suspends; await only the door, or use the async method"
+    )
     raise RuntimeError(message)
 
 
@@ -163,3 +221,34 @@ def iterate(body: AsyncGenerator[T, None]) -> Generator[T, None, None]:
             yield item
     finally:
         run(body.aclose())
+
+
+def finish(coroutines: Iterable[Coroutine[Any, Any, Any]]) -> None:
+    """Run coroutines one after the other to their end, from sync code.
+
+    Under a running event loop this happens on a loop of its own in another thread, which the caller
+    waits for; context variables are copied.
+    """
+
+    async def one_by_one() -> None:
+        for coroutine in coroutines:
+            await coroutine
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        asyncio.run(one_by_one())
+        return
+    errors: list[BaseException] = []
+
+    def elsewhere() -> None:
+        try:
+            asyncio.run(one_by_one())
+        except BaseException as error:  # noqa: BLE001 - handed to the caller below
+            errors.append(error)
+
+    thread = threading.Thread(target=contextvars.copy_context().run, args=(elsewhere,), daemon=True)
+    thread.start()
+    thread.join()
+    if errors:
+        raise errors[0]
