@@ -69,7 +69,13 @@ class Converted(msgspec.Struct, frozen=True):
 
 
 class StreamDecoder(Protocol):
-    """A machine that turns the events of one stream into chunks; it does no I/O."""
+    """A machine that turns the events of one stream into chunks; it does no I/O.
+
+    Attributes:
+        done: Whether the stream's own terminal marker was seen.
+    """
+
+    done: bool
 
     def feed(self, event: str | None, data: str | bytes | dict[str, Any]) -> list[AIMessageChunk]:
         """Return the chunks that one event completes; `data` is JSON text or the parsed dict."""

@@ -1,0 +1,131 @@
+"""Calls and their results on the wire: the order of results, and ids each provider accepts.
+
+Encoders satisfy what a provider asks for and loses nothing: results stand behind their turn in the
+order of the calls, ids are mapped injectively into the provider's alphabet, and an id that repeats
+in a history is made unique where that is demanded. What is missing or left over is not invented or
+dropped here: that is repair, and belongs to `transcript`.
+"""
+
+import re
+from collections.abc import Sequence
+from hashlib import blake2s
+
+from dragoman.messages import AIMessage, BaseMessage, ToolMessage
+
+__all__ = ["WireIds", "call_ids", "in_call_order"]
+
+
+def call_ids(message: AIMessage) -> list[str | None]:
+    """Return the ids of the valid and invalid calls of a message, valid ones first."""
+    return [c.get("id") for c in message.tool_calls] + [
+        c.get("id") for c in message.invalid_tool_calls
+    ]
+
+
+def in_call_order(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
+    """Return the messages with every run of results in the order of the calls before it.
+
+    Results of one call stay in their order; results with an unknown id go last. Messages are
+    shared, never changed; nothing else moves.
+    """
+    out: list[BaseMessage] = list(messages)
+    at = 0
+    n = len(out)
+    while at < n:
+        turn = out[at]
+        at += 1
+        if not isinstance(turn, AIMessage) or at >= n or not isinstance(out[at], ToolMessage):
+            continue
+        end = at
+        while end < n and isinstance(out[end], ToolMessage):
+            end += 1
+        if end - at > 1:
+            rank = {id: k for k, id in reversed(list(enumerate(_wire_order(turn))))}
+            run = out[at:end]
+            run.sort(key=lambda m: rank.get(getattr(m, "tool_call_id", None), len(rank)))
+            out[at:end] = run
+        at = end
+    return out
+
+
+def _wire_order(turn: AIMessage) -> list[str | None]:
+    """Return the call ids in the order in which encoders write the calls."""
+    ids = call_ids(turn)
+    if isinstance(turn.content, list):
+        placed = [
+            b.get("id")
+            for b in turn.content
+            if isinstance(b, dict)
+            and b.get("type") in ("tool_call", "tool_use", "invalid_tool_call")
+        ]
+        known = [i for i in placed if i in ids]
+        return known + [i for i in ids if i not in known]
+    return ids
+
+
+class WireIds:
+    """Maps call ids to ids that a wire accepts; injective, stable, one object an encoded request.
+
+    Args:
+        fits: What an id must match whole; None if any non-empty text will do.
+        length: How many characters a made id has (letters and digits).
+        prefix: How a made id starts.
+        unique: Whether an id may stand for one call of the request only.
+    """
+
+    def __init__(
+        self,
+        fits: re.Pattern[str] | None = None,
+        *,
+        length: int = 24,
+        prefix: str = "",
+        unique: bool = False,
+    ) -> None:
+        self._fits = fits
+        self._length = length
+        self._prefix = prefix
+        self._unique = unique
+        self._taken: dict[str, tuple[str, int]] = {}  # wire id -> (our id, which use of it)
+        self._uses: dict[str, int] = {}
+        self._open: dict[str, list[str]] = {}  # our id -> wire ids of unanswered calls
+        self._last: dict[str, str] = {}
+
+    def call(self, id: str | None) -> str:
+        """Return the wire id for a call; a call without an id gets one."""
+        own = id or ""
+        use = self._uses.get(own, 0)
+        self._uses[own] = use + 1
+        key = (own, use if self._unique or not own else 0)
+        wire = self._find(key)
+        self._open.setdefault(own, []).append(wire)
+        self._last[own] = wire
+        return wire
+
+    def result(self, id: str | None) -> str:
+        """Return the wire id for a result: that of the nearest unanswered call with this id."""
+        own = id or ""
+        waiting = self._open.get(own)
+        if waiting:
+            # In one turn an id stands once; results without ids answer in call order.
+            return waiting.pop(0) if not own else waiting.pop()
+        return self._last.get(own) or self._find((own, 0))
+
+    def _find(self, key: tuple[str, int]) -> str:
+        own, use = key
+        wire = own
+        if use or not own or (self._fits is not None and not self._fits.fullmatch(own)):
+            wire = self._make(f"{own}\0{use}")
+        n = 0
+        while self._taken.get(wire, key) != key:
+            n += 1
+            wire = self._make(f"{own}\0{use}\0{n}")
+        self._taken[wire] = key
+        return wire
+
+    def _make(self, text: str) -> str:
+        number = int.from_bytes(blake2s(text.encode("utf-8", "surrogatepass")).digest(), "big")
+        digits = ""
+        while len(digits) < self._length - len(self._prefix):
+            number, digit = divmod(number, 62)
+            digits += "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"[digit]
+        return self._prefix + digits
