@@ -1,0 +1,146 @@
+"""Faults of the connection and of replies, as dragoman's errors: the one place of translation."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from dragoman.chat_models.exchange.body import read_json
+from dragoman.chat_models.exchange.redact import clean, page_text, safe_url
+from dragoman.chat_models.exchange.retry import is_retried, wanted_wait_s
+from dragoman.errors import (
+    DecodeError,
+    ModelAPIError,
+    ModelConnectionError,
+    ModelError,
+    ModelStatusError,
+    ModelStreamError,
+    ModelTimeoutError,
+    create_message,
+)
+
+__all__ = [
+    "ModelStreamTimeoutError",
+    "connection_fault",
+    "reply_fault",
+    "request_id_of",
+    "stream_fault",
+]
+
+
+class ModelStreamTimeoutError(ModelStreamError, ModelTimeoutError):
+    """A stream fell silent, or took longer than allowed, after it had begun; has `.partial`."""
+
+
+_REQUEST_ID = ("x-request-id", "request-id", "x-amzn-requestid", "apim-request-id", "cf-ray")
+
+# httpx2's exceptions by name: this module is imported before httpx2 is.
+_TIMEOUTS = {
+    "ConnectTimeout": "no connection within {connect} s",
+    "ReadTimeout": "no answer within {read} s",
+    "WriteTimeout": "the request could not be sent within {read} s",
+    "PoolTimeout": "no free connection within {read} s; raise `max_connections`",
+}
+_OURS = {
+    "UnsupportedProtocol": "the address must begin with http:// or https://",
+    "InvalidURL": "the address is not a URL",
+    "LocalProtocolError": "the request is not valid HTTP; look for line breaks in keys and headers",
+    "TooManyRedirects": "too many redirects",
+}
+
+
+def request_id_of(headers: Mapping[str, str]) -> str | None:
+    """Return the provider's id of the request, or None."""
+    return next((headers[name] for name in _REQUEST_ID if name in headers), None)
+
+
+def connection_fault(
+    error: Exception, *, url: str, provider: str, secrets: tuple[str, ...], **seconds: Any
+) -> ModelError:
+    """Return the error for an exception of the HTTP client, before or outside a stream."""
+    kind, where = type(error).__name__, safe_url(url)
+    if kind in _TIMEOUTS:
+        return ModelTimeoutError(f"{where}: {_TIMEOUTS[kind].format(**seconds)}", provider=provider)
+    if kind in _OURS:
+        return ModelConnectionError(
+            f"{where}: {_OURS[kind]}", provider=provider, is_retryable=False
+        )
+    said = clean(str(error) or kind, secrets)
+    if kind == "ConnectError":
+        text = f"cannot connect to {where}: {said}; check the address and that the server runs"
+    elif kind == "ProxyError":
+        text = f"the proxy refused the connection to {where}: {said}"
+    else:
+        text = f"the connection to {where} broke before the reply was complete: {said}"
+    return ModelConnectionError(text, provider=provider)
+
+
+def stream_fault(
+    error: Exception, *, provider: str, secrets: tuple[str, ...], **seconds: Any
+) -> ModelError:
+    """Return the error for an exception in the middle of a stream."""
+    if isinstance(error, ModelError):
+        return error
+    if isinstance(error, DecodeError):
+        return ModelStreamError(
+            f"the stream cannot be read: {clean(str(error), secrets)}", provider=provider
+        )
+    if type(error).__name__ == "ReadTimeout":
+        text = "the stream fell silent for {read} s".format(**seconds)
+        return ModelStreamTimeoutError(text, provider=provider)
+    said = clean(str(error) or type(error).__name__, secrets)
+    return ModelStreamError(f"the stream broke: {said}", provider=provider)
+
+
+def reply_fault(
+    codec: Any,
+    status: int,
+    headers: Mapping[str, str],
+    body: bytes,
+    *,
+    provider: str,
+    secrets: tuple[str, ...],
+) -> ModelError:
+    """Return the error for a reply with an error status, or for an error body inside a 200."""
+    try:
+        data: Any = read_json(body) if body.strip() else None
+    except DecodeError:
+        data = page_text(body[:20_000].decode("utf-8", "replace")) or None
+    if 300 <= status < 400:
+        text = (
+            f"{provider} answered {status}, a redirect; set `base_url` to the address it leads to"
+        )
+        error: ModelError = ModelStatusError(text, status=status, provider=provider)
+    else:
+        error = codec.decode_error(status if status >= 400 else None, data)
+    if status >= 400:
+        error.is_retryable = is_retried(status) and (error.is_retryable or status in _ALWAYS)
+    error.provider = error.provider or provider
+    error.request_id = error.request_id or request_id_of(headers)
+    wait = wanted_wait_s(headers, data)
+    if wait is not None:
+        error.retry_after_s = wait  # type: ignore[attr-defined]
+    return masked(error, secrets)
+
+
+_ALWAYS = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+
+
+def wrong_type(
+    content_type: str, body: bytes, *, provider: str, secrets: tuple[str, ...]
+) -> ModelError:
+    """Return the error for a 200 that is not what was asked for, such as a proxy's login page."""
+    said = clean(page_text(body.decode("utf-8", "replace")), secrets)[:300]
+    text = f"{provider} answered with {content_type or 'no content type'} in place of a reply: {said or '(empty)'}"
+    return ModelAPIError(
+        f"{text}; check `base_url`", status=200, provider=provider, is_retryable=False
+    )
+
+
+def masked(error: ModelError, secrets: tuple[str, ...]) -> ModelError:
+    """Return `error` with its text cleaned."""
+    text = clean(error.message, secrets)
+    if text != error.message:
+        error.message = text
+        error.args = (
+            text if error.code is None else create_message(message=text, error_code=error.code),
+        )
+    return error

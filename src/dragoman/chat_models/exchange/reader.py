@@ -1,0 +1,120 @@
+"""The machine between the bytes of a streamed reply and its chunks: framing, then codec.
+
+It also keeps the stream's clocks: what counts as life is an event that gave a chunk, so that
+keep-alives do not hide a stall.
+"""
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from dragoman.chat_models.exchange.faults import ModelStreamTimeoutError
+from dragoman.errors import DecodeError, ModelStreamError
+
+if TYPE_CHECKING:
+    from dragoman.chat_models.framing import Framing
+    from dragoman.codecs.contract import StreamDecoder
+    from dragoman.messages import AIMessage, AIMessageChunk
+
+__all__ = ["StreamReader", "shows"]
+
+
+class StreamReader:
+    """Bytes to chunks.
+
+    Args:
+        framing: What cuts the bytes into events.
+        decoder: What turns events into chunks.
+        provider: For error texts.
+        idle_s: The longest time without a chunk, or None.
+    """
+
+    __slots__ = ("_decoder", "_framing", "_idle_s", "_last", "_provider", "received")
+
+    def __init__(
+        self, framing: "Framing", decoder: "StreamDecoder", *, provider: str, idle_s: float | None
+    ) -> None:
+        self._framing = framing
+        self._decoder = decoder
+        self._provider = provider
+        self._idle_s = idle_s
+        self._last = time.monotonic()
+        self.received: list[AIMessageChunk] = []
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the stream said that it is complete."""
+        return bool(getattr(self._decoder, "done", False))
+
+    def feed(self, data: bytes) -> "list[AIMessageChunk]":
+        """Return the chunks that `data` completes.
+
+        Raises:
+            ModelError: If an event tells of an error, or nothing but keep-alives came for too long.
+            DecodeError: If an event cannot be read.
+        """
+        events = self._framing.feed(data)
+        if len(events) == 1:
+            name, payload = events[0]
+            out = self._decode(name, payload)
+        else:
+            out = [chunk for name, payload in events for chunk in self._decode(name, payload)]
+        now = time.monotonic()
+        if out:
+            self._last = now
+            self.received += out
+        elif self._idle_s is not None and now - self._last > self._idle_s and not self.is_done:
+            text = f"the stream sent nothing but keep-alives for {self._idle_s:g} s"
+            raise ModelStreamTimeoutError(text, provider=self._provider)
+        return out
+
+    def close(self) -> "list[AIMessageChunk]":
+        """Return the last chunks.
+
+        Raises:
+            ModelStreamError: If the stream ended without saying that it is complete.
+        """
+        out: list[AIMessageChunk] = []
+        try:
+            for name, payload in self._framing.close():
+                out += self._decode(name, payload)
+        except DecodeError as error:
+            if not self.is_done:
+                text = "the stream was cut in the middle of an event"
+                raise ModelStreamError(text, provider=self._provider) from error
+        if not self.is_done:
+            self.received += out
+            text = "the stream ended before the reply was complete"
+            raise ModelStreamError(text, provider=self._provider)
+        out += self._decoder.close()
+        self.received += out
+        return out
+
+    def partial(self) -> "AIMessage | None":
+        """Return the message received so far, or None; a call cut off is an invalid one."""
+        from dragoman.messages import message_chunk_to_message
+
+        if not any(map(shows, self.received)):
+            return None
+        first, *rest = self.received
+        total: Any = first + rest if rest else first
+        return message_chunk_to_message(total)
+
+    def _decode(self, name: str | None, payload: bytes) -> "list[AIMessageChunk]":
+        try:
+            return self._decoder.feed(name, payload)
+        except DecodeError:
+            # Bytes that are no UTF-8 become U+FFFD, as the standard for event streams says.
+            text = payload.decode("utf-8", "replace")
+            if "\ufffd" not in text:
+                raise
+            return self._decoder.feed(name, text)
+
+
+def shows(chunk: "AIMessageChunk") -> bool:
+    """Return whether a consumer would see anything of `chunk`."""
+    return bool(
+        chunk.content
+        or chunk.tool_call_chunks
+        or chunk.additional_kwargs
+        or chunk.chunk_position == "last"
+    )
