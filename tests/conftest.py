@@ -5,6 +5,9 @@ import os
 import pytest
 from hypothesis import HealthCheck, settings
 
+# With every core computing, the bundled model collapses on a small machine.
+os.environ.setdefault("DRAGOMAN_LOCAL_THREADS", "1")
+
 SOAK = os.environ.get("DRAGOMAN_SOAK") == "1"
 
 settings.register_profile(

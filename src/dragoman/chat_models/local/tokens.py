@@ -8,7 +8,7 @@ import os
 from typing import Any
 from urllib.parse import urlsplit
 
-from dragoman.chat_models.local.server import server
+from dragoman.chat_models.local.servers import server
 from dragoman.errors import ModelConnectionError, ModelInvalidRequestError
 
 __all__ = ["count_prompt_tokens", "count_tokens"]

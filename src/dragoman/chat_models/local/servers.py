@@ -64,7 +64,7 @@ class LocalServer(msgspec.Struct, frozen=True, kw_only=True):
 class _Child:
     """A process, and where it answers once it does."""
 
-    def __init__(self, process: "subprocess.Popen[str]") -> None:
+    def __init__(self, process: "subprocess.Popen[bytes]") -> None:
         self.process = process
         self.server: LocalServer | None = None
 
@@ -131,15 +131,17 @@ def _start(key: str) -> LocalServer:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                text=True,
-                encoding="utf-8",
+                bufsize=0,
                 start_new_session=True,
             )
         except OSError as error:
             message = f"the local model's process cannot be started: {error.strerror or error}"
             raise ModelError(message, provider="local") from error
         child = _Child(process)
+        dead = _children.get(key)
         _children[key] = child
+    if dead is not None:
+        _end(dead.process)
     try:
         address = _greet(process, settings)
     except BaseException:
@@ -205,7 +207,7 @@ def _threads() -> int:
     return max(1, min(cores - 1, 8))
 
 
-def _greet(process: "subprocess.Popen[str]", settings: dict[str, Any]) -> str:
+def _greet(process: "subprocess.Popen[bytes]", settings: dict[str, Any]) -> str:
     """Tell the child its settings; return the address it answers with once the model is loaded."""
     assert process.stdin is not None
     assert process.stdout is not None
@@ -213,14 +215,13 @@ def _greet(process: "subprocess.Popen[str]", settings: dict[str, Any]) -> str:
     timer.daemon = True
     timer.start()
     try:
-        process.stdin.write(json.dumps(settings) + "\n")
-        process.stdin.flush()
+        process.stdin.write(json.dumps(settings).encode() + b"\n")
         line = process.stdout.readline()
     except OSError:  # it died before it read
-        line = ""
+        line = b""
     finally:
         timer.cancel()
-    answer: dict[str, Any] = json.loads(line) if line.endswith("\n") else {}
+    answer: dict[str, Any] = json.loads(line) if line.endswith(b"\n") else {}
     if "address" in answer:
         return answer["address"]
     path = settings["path"]
@@ -238,14 +239,9 @@ def _greet(process: "subprocess.Popen[str]", settings: dict[str, Any]) -> str:
     raise ModelError(message, provider="local")
 
 
-def _end(process: "subprocess.Popen[str]") -> None:
+def _end(process: "subprocess.Popen[bytes]") -> None:
     """Close the pipe, which is the sign to leave, and wait for the child to be gone."""
-    for pipe in (process.stdin, process.stdout):
-        if pipe is not None:
-            try:
-                pipe.close()
-            except OSError:  # the child is gone and something was still to be written
-                continue
+    _close_pipes(process)
     try:
         process.wait(STOP_TIMEOUT_S)
     except subprocess.TimeoutExpired:
@@ -253,17 +249,11 @@ def _end(process: "subprocess.Popen[str]") -> None:
         process.wait()
 
 
-def _release(process: "subprocess.Popen[str]") -> None:
-    """Let go of the pipes without touching the file objects.
-
-    Another thread may have held one's lock when the process forked, and closing only the number
-    beneath would let the object close a stranger's later.
-    """
-    nothing = os.open(os.devnull, os.O_RDWR)
+def _close_pipes(process: "subprocess.Popen[bytes]") -> None:
+    # Unbuffered on purpose: closing writes nothing and takes no lock, so it is safe after a fork.
     for pipe in (process.stdin, process.stdout):
-        if pipe is not None and not pipe.closed:
-            os.dup2(nothing, pipe.fileno(), inheritable=False)
-    os.close(nothing)
+        if pipe is not None:
+            pipe.close()
 
 
 def _forget() -> None:
@@ -273,7 +263,7 @@ def _forget() -> None:
     for child in _children.values():
         # Not ours to wait for; without this its `__del__` would warn that it still runs.
         child.process.returncode = 0
-        _release(child.process)
+        _close_pipes(child.process)
     _children.clear()
 
 
