@@ -1,0 +1,65 @@
+# Everything from a fresh clone: `make chat` and `make test` need Python 3.11+, git and make.
+
+VENV := .venv
+BIN := $(VENV)/bin
+QUESTION := What is the capital of Italy?
+
+.PHONY: help chat test lint types unit soak bench docs format clean
+
+help:
+	@echo "make chat    install, fetch the bundled model once, ask it a question"
+	@echo "make test    install what the tests need; lint, types, import rules, tests"
+	@echo "make soak    the long versions of the tests"
+	@echo "make bench   compare with langchain-core on this machine"
+	@echo "make docs    run the code of README.md and docs/"
+	@echo "make format  format the code"
+	@echo "make clean   remove what the above made here"
+
+# The stamps stand inside the environment, so that removing it removes them.
+$(VENV)/.chat: pyproject.toml .ci/setup
+	@.ci/setup $(VENV) cli,local $@
+
+$(VENV)/.dev: pyproject.toml .ci/setup
+	@.ci/setup $(VENV) dev $@
+
+$(VENV)/.bench: pyproject.toml .ci/setup
+	@.ci/setup $(VENV) bench $@
+
+chat: $(VENV)/.chat
+	@echo '> $(QUESTION)'
+	@$(BIN)/dragoman chat --temperature 0 '$(QUESTION)' </dev/null
+	@echo
+	@echo 'That was a real model, on this machine. Next:'
+	@echo '    $(BIN)/dragoman chat                                    # converse with it'
+	@echo '    echo "Name three colours." | $(BIN)/dragoman chat --json  # a reply as a message'
+	@echo '    make test                                               # see what holds, here'
+
+test: lint types unit
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+
+types: $(VENV)/.dev
+	$(BIN)/pyright
+
+unit: $(VENV)/.dev
+	$(BIN)/python -m pytest -q
+
+soak: $(VENV)/.dev
+	DRAGOMAN_SOAK=1 $(BIN)/python -m pytest -q
+
+docs: $(VENV)/.dev
+	$(BIN)/python -m pytest -q tests/test_docs.py
+
+bench: $(VENV)/.bench
+	$(BIN)/python bench/bench.py --target dragoman
+
+format: $(VENV)/.dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache .grimp_cache .coverage
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
