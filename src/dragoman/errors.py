@@ -5,6 +5,7 @@
     │   ├── DecodeError                   JSON or provider data that cannot become ours
     │   ├── EncodeError                   ours that a wire format cannot carry
     │   ├── MergeError (TypeError)        chunks that cannot be added
+    │   ├── UnknownFieldError (TypeError) a key that a message or tool call does not have
     │   └── TranscriptError               a history no provider would accept; has .issues
     ├── ModelError                        a model call failed; has .is_retryable, .status
     │   ├── ModelConnectionError *        no connection, or it broke before the reply
@@ -58,6 +59,7 @@ __all__ = [
     "StoreError",
     "ToolError",
     "TranscriptError",
+    "UnknownFieldError",
     "create_message",
     "short",
 ]
@@ -120,6 +122,10 @@ class EncodeError(MessageError):
 
 class MergeError(MessageError, TypeError):
     """Chunks that cannot be added to each other."""
+
+
+class UnknownFieldError(MessageError, TypeError):
+    """A key or keyword that a message or tool call does not have."""
 
 
 class TranscriptError(MessageError):

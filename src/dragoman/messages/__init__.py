@@ -1,1 +1,199 @@
+"""Messages: roles, content blocks, streamed chunks, usage and tool calls.
 
+Every name is importable from here; each lives in the module of its noun. The verbs on histories
+(`trim_messages` and its kin) come from `dragoman.transcript`, the OpenAI forms from their codec, when
+first asked for.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from dragoman.messages.ai import (
+    AIMessage,
+    AIMessageChunk,
+    InputTokenDetails,
+    OutputTokenDetails,
+    UsageMetadata,
+    add_ai_message_chunks,
+    add_usage,
+    subtract_usage,
+)
+from dragoman.messages.base import (
+    BaseMessage,
+    BaseMessageChunk,
+    TextAccessor,
+    get_msg_title_repr,
+    merge_content,
+)
+from dragoman.messages.buffer import get_buffer_string
+from dragoman.messages.chat import ChatMessage, ChatMessageChunk
+from dragoman.messages.coerce import MessageLikeRepresentation, convert_to_messages
+from dragoman.messages.content import (
+    KNOWN_BLOCK_TYPES,
+    LC_AUTO_PREFIX,
+    LC_ID_PREFIX,
+    Annotation,
+    AudioContentBlock,
+    Citation,
+    ContentBlock,
+    DataContentBlock,
+    FileContentBlock,
+    ImageContentBlock,
+    InvalidToolCall,
+    NonStandardAnnotation,
+    NonStandardContentBlock,
+    PlainTextContentBlock,
+    ReasoningContentBlock,
+    RefusalContentBlock,
+    ServerToolCall,
+    ServerToolCallChunk,
+    ServerToolResult,
+    TextContentBlock,
+    ToolCall,
+    ToolCallChunk,
+    VideoContentBlock,
+    ensure_id,
+    is_data_content_block,
+)
+from dragoman.messages.convert import message_chunk_to_message
+from dragoman.messages.dicts import (
+    _message_from_dict,
+    message_to_dict,
+    messages_from_dict,
+    messages_to_dict,
+)
+from dragoman.messages.function import FunctionMessage, FunctionMessageChunk
+from dragoman.messages.guards import (
+    is_ai_message,
+    is_ai_message_chunk,
+    is_chat_message,
+    is_chat_message_chunk,
+    is_function_message,
+    is_function_message_chunk,
+    is_human_message,
+    is_human_message_chunk,
+    is_message,
+    is_message_chunk,
+    is_remove_message,
+    is_system_message,
+    is_system_message_chunk,
+    is_tool_message,
+    is_tool_message_chunk,
+)
+from dragoman.messages.human import HumanMessage, HumanMessageChunk
+from dragoman.messages.modifier import REMOVE_ALL_MESSAGES, RemoveMessage
+from dragoman.messages.native import messages_from_json, messages_to_json
+from dragoman.messages.notification import (
+    NotificationMetadata,
+    add_notification_metadata,
+    get_notification_metadata,
+)
+from dragoman.messages.registry import AnyMessage
+from dragoman.messages.system import SystemMessage, SystemMessageChunk
+from dragoman.messages.tool import ToolMessage, ToolMessageChunk, ToolOutputMixin
+
+if TYPE_CHECKING:
+    from dragoman.codecs.openai_chat import (
+        convert_to_openai_data_block,
+        convert_to_openai_image_block,
+        convert_to_openai_messages,
+    )
+    from dragoman.transcript import (
+        MessagesState,
+        add_messages,
+        count_tokens_approximately,
+        filter_messages,
+        merge_message_runs,
+        repair_messages,
+        trim_messages,
+        validate_messages,
+    )
+
+# LangChain's set of names; dragoman's own (guards, native JSON, ...) are importable beside it.
+__all__ = [
+    "LC_AUTO_PREFIX",
+    "LC_ID_PREFIX",
+    "AIMessage",
+    "AIMessageChunk",
+    "Annotation",
+    "AnyMessage",
+    "AudioContentBlock",
+    "BaseMessage",
+    "BaseMessageChunk",
+    "ChatMessage",
+    "ChatMessageChunk",
+    "Citation",
+    "ContentBlock",
+    "DataContentBlock",
+    "FileContentBlock",
+    "FunctionMessage",
+    "FunctionMessageChunk",
+    "HumanMessage",
+    "HumanMessageChunk",
+    "ImageContentBlock",
+    "InputTokenDetails",
+    "InvalidToolCall",
+    "MessageLikeRepresentation",
+    "NonStandardAnnotation",
+    "NonStandardContentBlock",
+    "NotificationMetadata",
+    "OutputTokenDetails",
+    "PlainTextContentBlock",
+    "ReasoningContentBlock",
+    "RefusalContentBlock",
+    "RemoveMessage",
+    "ServerToolCall",
+    "ServerToolCallChunk",
+    "ServerToolResult",
+    "SystemMessage",
+    "SystemMessageChunk",
+    "TextContentBlock",
+    "ToolCall",
+    "ToolCallChunk",
+    "ToolMessage",
+    "ToolMessageChunk",
+    "UsageMetadata",
+    "VideoContentBlock",
+    "_message_from_dict",
+    "add_notification_metadata",
+    "convert_to_messages",
+    "convert_to_openai_data_block",
+    "convert_to_openai_image_block",
+    "convert_to_openai_messages",
+    "ensure_id",
+    "filter_messages",
+    "get_buffer_string",
+    "get_notification_metadata",
+    "is_data_content_block",
+    "merge_content",
+    "merge_message_runs",
+    "message_chunk_to_message",
+    "message_to_dict",
+    "messages_from_dict",
+    "messages_to_dict",
+    "trim_messages",
+]
+
+_ELSEWHERE = {
+    "convert_to_openai_data_block": "dragoman.codecs.openai_chat",
+    "convert_to_openai_image_block": "dragoman.codecs.openai_chat",
+    "convert_to_openai_messages": "dragoman.codecs.openai_chat",
+    "MessagesState": "dragoman.transcript",
+    "add_messages": "dragoman.transcript",
+    "count_tokens_approximately": "dragoman.transcript",
+    "filter_messages": "dragoman.transcript",
+    "merge_message_runs": "dragoman.transcript",
+    "repair_messages": "dragoman.transcript",
+    "trim_messages": "dragoman.transcript",
+    "validate_messages": "dragoman.transcript",
+}
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    if name in _ELSEWHERE:
+        value = getattr(import_module(_ELSEWHERE[name]), name)
+        globals()[name] = value
+        return value
+    message = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(message)

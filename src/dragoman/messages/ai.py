@@ -1,0 +1,410 @@
+"""What the model says: replies, and the chunks of a streamed reply.
+
+In a chunk the raw tool-call fragments are what is kept; `tool_call_chunks`, `tool_calls` and
+`invalid_tool_calls` are views of them, assembled by the rules of `fragments`. Incomplete arguments are
+shown as far as they have arrived while the reply streams; once `chunk_position` is `last` they make an
+invalid call.
+"""
+
+from collections.abc import Callable
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+
+import msgspec
+from msgspec import UNSET
+
+from dragoman.errors import MergeError, MessageError, short
+from dragoman.messages.base import (
+    BaseMessage,
+    BaseMessageChunk,
+    _copy_struct,
+    _leaf,
+    lazy_field,
+)
+from dragoman.messages.calls import raw_calls, rebuilt_calls, rebuilt_invalid_calls
+from dragoman.messages.content import InvalidToolCall, ToolCall, ToolCallChunk
+from dragoman.messages.fragments import Fragments, check_fragment, merged_chunks, read_calls
+from dragoman.messages.leaves import Leaves, Run, append, seen
+from dragoman.messages.usage import (
+    InputTokenDetails,
+    OutputTokenDetails,
+    UsageMetadata,
+    add_usage,
+    check_usage,
+    subtract_usage,
+)
+
+if TYPE_CHECKING:
+    from dragoman.messages.content import ContentBlock
+
+__all__ = [
+    "AIMessage",
+    "AIMessageChunk",
+    "InputTokenDetails",
+    "OutputTokenDetails",
+    "UsageMetadata",
+    "add_ai_message_chunks",
+    "add_usage",
+    "subtract_usage",
+]
+
+
+class AIMessage(BaseMessage, kw_only=True, dict=True, tag="ai"):
+    """A reply of the model.
+
+    Attributes:
+        tool_calls: Calls with parsed arguments: `{name, args, id, type}`.
+        invalid_tool_calls: Calls that cannot be run, with raw text and reason.
+        usage_metadata: Tokens of this reply, or None.
+    """
+
+    type: str = msgspec.field(default="ai", name="@type")
+    tool_calls: Any = UNSET
+    invalid_tool_calls: Any = UNSET
+    usage_metadata: UsageMetadata | None = None
+
+    _default_type = "ai"
+    _role = "assistant"
+    _lazy: ClassVar[dict[str, Callable[[], Any]]] = {
+        **BaseMessage._lazy,
+        "tool_calls": list,
+        "invalid_tool_calls": list,
+    }
+    _always_shown = BaseMessage._always_shown | {"tool_calls", "invalid_tool_calls"}
+
+    if TYPE_CHECKING:
+        _raw_tool_calls: Any
+        _raw_invalid_tool_calls: Any
+
+    def __post_init__(self) -> None:
+        blocks = self._raw_content_blocks
+        super().__post_init__()
+        calls, invalid = self._raw_tool_calls, self._raw_invalid_tool_calls
+        if blocks is not UNSET and calls is UNSET and self.content.__class__ is list:
+            calls = [b for b in cast("list[Any]", self.content) if _is_call_block(b)]
+        if calls is UNSET and invalid is UNSET:
+            if self._raw_additional_kwargs is not UNSET:
+                self._read_raw_calls()
+        else:
+            self._take_calls(calls, invalid)
+        if self.usage_metadata is not None:
+            self.usage_metadata = check_usage(self.usage_metadata)
+
+    def _take_calls(self, calls: Any, invalid: Any) -> None:
+        if calls is None or invalid is None:
+            field = "tool_calls" if calls is None else "invalid_tool_calls"
+            message = f"{field} has to be a list, not NoneType"
+            raise MessageError(message, path=field, hint="leave it out")
+        if calls is not UNSET:
+            self._raw_tool_calls = rebuilt_calls(calls) if calls else UNSET
+            if not calls and not isinstance(calls, list | tuple):
+                rebuilt_calls(calls)
+        if invalid is not UNSET:
+            self._raw_invalid_tool_calls = rebuilt_invalid_calls(invalid) if invalid else UNSET
+        if not calls and not invalid and self._raw_additional_kwargs is not UNSET:
+            self._read_raw_calls()
+
+    def _read_raw_calls(self) -> None:
+        raw = self._raw_additional_kwargs.get("tool_calls")
+        if raw:
+            valid, invalid = raw_calls(raw)
+            if valid:
+                self._raw_tool_calls = valid
+            if invalid:
+                self._raw_invalid_tool_calls = invalid
+
+    @property
+    def lc_attributes(self) -> dict[str, Any]:
+        """The calls, which dumps always hold."""
+        return {"tool_calls": self.tool_calls, "invalid_tool_calls": self.invalid_tool_calls}
+
+
+def _is_call_block(block: Any) -> bool:
+    return block.__class__ is dict and block.get("type") == "tool_call"
+
+
+def _ai_content_blocks(self: AIMessage) -> "list[ContentBlock]":
+    """The reply in standard blocks: content, calls and reasoning; made anew at each read."""
+    from dragoman.messages.translate import ai_blocks
+
+    return cast("list[ContentBlock]", ai_blocks(self))
+
+
+lazy_field(AIMessage, "tool_calls", list, "Calls with parsed arguments.")
+lazy_field(AIMessage, "invalid_tool_calls", list, "Calls that cannot be run.")
+AIMessage.content_blocks = property(_ai_content_blocks, doc=_ai_content_blocks.__doc__)  # pyright: ignore[reportAttributeAccessIssue]
+
+
+class AIMessageChunk(AIMessage, BaseMessageChunk, kw_only=True, dict=True, tag="AIMessageChunk"):
+    """A piece of an `AIMessage`.
+
+    Attributes:
+        tool_call_chunks: The fragments of calls, one merged entry per call.
+        chunk_position: `last` on the chunk that ends the reply, else None.
+
+    >>> (AIMessageChunk("Hello") + AIMessageChunk(" World")).content
+    'Hello World'
+    """
+
+    type: str = msgspec.field(default="AIMessageChunk", name="@type")
+    tool_call_chunks: Any = UNSET
+    chunk_position: str | None = None
+
+    _default_type = "AIMessageChunk"
+    _lazy: ClassVar[dict[str, Callable[[], Any]]] = {**AIMessage._lazy, "tool_call_chunks": list}
+    _always_shown = AIMessage._always_shown | {"tool_call_chunks"}
+
+    if TYPE_CHECKING:
+        _raw_tool_call_chunks: Any
+
+    def __post_init__(self) -> None:
+        if (
+            self._raw_content.__class__ is str
+            and self._raw_tool_call_chunks is UNSET
+            and self._raw_tool_calls is UNSET
+            and self._raw_invalid_tool_calls is UNSET
+            and self._raw_additional_kwargs is UNSET
+        ):
+            BaseMessage.__post_init__(self)
+            if self.usage_metadata is not None:
+                self.usage_metadata = check_usage(self.usage_metadata)
+        else:
+            self._check_calls()
+        if self.chunk_position is not None and self.chunk_position != "last":
+            message = f"expected 'last' or None, got {short(self.chunk_position)}"
+            raise MessageError(message, path="chunk_position")
+
+    def _check_calls(self) -> None:
+        chunks = self._raw_tool_call_chunks
+        if chunks is not UNSET:
+            if chunks.__class__ is not list:
+                chunks = _as_list(chunks)
+            for position, chunk in enumerate(chunks):
+                if chunk.__class__ is not dict or len(chunk) != 5 or not _is_common(chunk):
+                    check_fragment(chunk, f"tool_call_chunks[{position}]")
+        if chunks:
+            # the fragments say it all: what else was passed is computed from them
+            self._raw_tool_calls = self._raw_invalid_tool_calls = UNSET
+            BaseMessage.__post_init__(self)
+            if self.usage_metadata is not None:
+                self.usage_metadata = check_usage(self.usage_metadata)
+            self._raw_tool_call_chunks = chunks.copy()
+        else:
+            self._raw_tool_call_chunks = UNSET
+            AIMessage.__post_init__(self)
+            self._derive_fragments()
+
+    def _derive_fragments(self) -> None:
+        """Make fragments of the calls the chunk was given whole."""
+        calls, invalid = self._raw_tool_calls, self._raw_invalid_tool_calls
+        if calls is UNSET and invalid is UNSET:
+            return
+        fragments: list[ToolCallChunk] = []
+        for call in () if calls is UNSET else calls:
+            fragments.append(_fragment(call["name"], _json_text(call["args"]), call["id"]))
+        for call in () if invalid is UNSET else invalid:
+            fragments.append(_fragment(call["name"], call["args"], call["id"]))
+        self._raw_tool_call_chunks = fragments
+        # A call given whole is read back from its fragment, so that + finds one form only.
+        self._raw_tool_calls = self._raw_invalid_tool_calls = UNSET
+
+    def _assembled(self) -> list[Any]:
+        """Return the calls the fragments make so far."""
+        raw = self._raw_tool_call_chunks
+        if raw is UNSET or not raw:
+            return []
+        if raw.__class__ is not Run:
+            return Fragments(raw).calls(len(raw))
+        return raw.buffer.calls(raw.length)
+
+    def _is_cut_off(self) -> bool:
+        """Return whether the reply ended because it grew too long."""
+        return self._raw_response_metadata is not UNSET and _is_length(self.response_metadata)
+
+    def _read_calls(self) -> None:
+        ended = self.chunk_position == "last"
+        cut_off = ended and self._is_cut_off()
+        valid, invalid = read_calls(self._assembled(), ended=ended, cut_off=cut_off)
+        self._raw_tool_calls, self._raw_invalid_tool_calls = valid, invalid
+
+    # ------------------------------------------------------------------ addition
+
+    def __add__(self, other: Any) -> Self:
+        if (
+            other.__class__ is AIMessageChunk
+            and other._raw_additional_kwargs is UNSET
+            and other._raw_response_metadata is UNSET
+            and other.usage_metadata is None
+            and other.name is None
+            and other.chunk_position is None
+            and (other.id is None or other.id == self.id)
+            and not other.__dict__
+        ):
+            content = other._raw_content
+            fragments = other._raw_tool_call_chunks
+            if content.__class__ is str and fragments.__class__ is not Run:
+                # The two shapes of nearly all chunks: a piece of text, or fragments of calls.
+                new = _copy_struct(self)
+                if content:
+                    raw = self._raw_content
+                    if raw.__class__ is Run:
+                        buffer, length = raw.buffer, raw.length
+                        if len(buffer.items) != length:
+                            buffer = Leaves(buffer.items[:length])
+                        buffer.items.append(content)
+                        new._raw_content = Run(buffer, length + 1)
+                    else:
+                        new._raw_content = append(_leaf(raw), [content])
+                if fragments is not UNSET and fragments:
+                    new._raw_tool_call_chunks = _appended(self._raw_tool_call_chunks, fragments)
+                    new._raw_tool_calls = new._raw_invalid_tool_calls = UNSET
+                for field in ("_raw_additional_kwargs", "_raw_response_metadata"):
+                    mine = getattr(self, field)
+                    if mine.__class__ is dict:
+                        setattr(new, field, mine.copy())
+                return new
+        return super().__add__(other)
+
+    def _plus(self, others: tuple[BaseMessageChunk, ...]) -> Self:
+        new = super()._plus(others)
+        fragments: list[Any] = []
+        usages = [self.usage_metadata]
+        for other in others:
+            if isinstance(other, AIMessageChunk):
+                raw = other._raw_tool_call_chunks
+                if raw is not UNSET and raw:
+                    fragments += (
+                        raw.buffer.items[: raw.length] if raw.__class__ is Run else list(raw)
+                    )
+                new.id = _better_id(new.id, other.id)
+                usages.append(other.usage_metadata)
+                if other.chunk_position == "last":
+                    new.chunk_position = "last"
+        if fragments:
+            new._raw_tool_call_chunks = _appended(self._raw_tool_call_chunks, fragments)
+        if fragments or new.chunk_position != self.chunk_position:
+            new._raw_tool_calls = new._raw_invalid_tool_calls = UNSET
+        given = [usage for usage in usages if usage is not None]
+        if given:
+            total = given[0]
+            for usage in given[1:]:
+                total = add_usage(total, usage)
+            new.usage_metadata = total
+        return new
+
+
+def _fragment(name: str | None, args: str | None, id_val: str | None) -> ToolCallChunk:
+    return {"name": name, "args": args, "id": id_val, "index": None, "type": "tool_call_chunk"}
+
+
+def _json_text(args: dict[str, Any]) -> str:
+    """Return arguments as JSON text; what has no JSON form is shown as text."""
+    import json
+
+    return json.dumps(args, ensure_ascii=False, default=str)
+
+
+_common_values = itemgetter("name", "args", "id", "index", "type")
+
+
+def _is_common(chunk: dict[str, Any]) -> bool:
+    try:
+        name, args, id_val, index, kind = _common_values(chunk)
+    except KeyError:
+        return False
+    return (
+        (args.__class__ is str or args is None)
+        and (name is None or name.__class__ is str)
+        and (id_val is None or id_val.__class__ is str)
+        and (index.__class__ is int or index is None or index.__class__ is str)
+        and kind == "tool_call_chunk"
+    )
+
+
+def _as_list(value: Any) -> list[Any]:
+    if isinstance(value, list | tuple):
+        return list(value)
+    message = f"tool_call_chunks has to be a list, not {type(value).__name__}"
+    raise MergeError(message, path="tool_call_chunks")
+
+
+def _appended(raw: Any, fragments: list[Any]) -> Run:
+    """Return a run of fragments with some more at its end."""
+    if raw.__class__ is Run:
+        buffer, length = raw.buffer, raw.length
+        if len(buffer.items) != length:
+            buffer = Fragments(buffer.items[:length])
+    else:
+        buffer = Fragments([] if raw is UNSET else raw.copy())
+        length = len(buffer.items)
+    buffer.items.extend(fragments)
+    return Run(buffer, length + len(fragments))
+
+
+def _is_length(metadata: dict[str, Any]) -> bool:
+    for key in ("finish_reason", "stop_reason", "done_reason"):
+        reason = metadata.get(key)
+        if isinstance(reason, str) and reason.lower() in ("length", "max_tokens", "model_length"):
+            return True
+    return False
+
+
+def _rank(id_val: str | None) -> int:
+    if not id_val:
+        return 0
+    if id_val.startswith("lc_run-"):
+        return 2
+    return 1 if id_val.startswith("lc_") else 3
+
+
+def _better_id(left: str | None, right: str | None) -> str | None:
+    """Return the id that identifies best: a provider's, a run's, any; the left one on a tie."""
+    return right if _rank(right) > _rank(left) else left
+
+
+def _calls_property(name: str) -> property:
+    raw_name = f"_raw_{name}"
+
+    def get(self: Any) -> Any:
+        value = getattr(self, raw_name)
+        if value is UNSET:
+            self._read_calls()
+            value = getattr(self, raw_name)
+        return value
+
+    def put(self: Any, value: Any) -> None:
+        setattr(self, raw_name, value)
+
+    return property(get, put)
+
+
+def _get_chunks(self: Any) -> list[ToolCallChunk]:
+    raw = self._raw_tool_call_chunks
+    if raw is UNSET:
+        raw = self._raw_tool_call_chunks = []
+        return raw
+    return merged_chunks(self._assembled()) if raw else raw
+
+
+def _put_chunks(self: Any, value: Any) -> None:
+    self._raw_tool_call_chunks = value
+    self._raw_tool_calls = self._raw_invalid_tool_calls = UNSET
+
+
+AIMessageChunk._raw_tool_call_chunks = AIMessageChunk.__dict__["tool_call_chunks"]  # pyright: ignore[reportAttributeAccessIssue]
+AIMessageChunk.tool_call_chunks = property(_get_chunks, _put_chunks)  # pyright: ignore[reportAttributeAccessIssue]
+AIMessageChunk.tool_calls = _calls_property("tool_calls")  # pyright: ignore[reportAttributeAccessIssue]
+AIMessageChunk.invalid_tool_calls = _calls_property("invalid_tool_calls")  # pyright: ignore[reportAttributeAccessIssue]
+# The properties of AIMessage would come first in the order of bases; a chunk's are those of chunks.
+AIMessageChunk.content = BaseMessageChunk.__dict__["content"]  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def add_ai_message_chunks(left: AIMessageChunk, *others: AIMessageChunk) -> AIMessageChunk:
+    """Return all chunks added, in one pass; the same as adding one at a time.
+
+    >>> add_ai_message_chunks(AIMessageChunk("a"), AIMessageChunk("b")).content
+    'ab'
+    """
+    return left + list(others) if others else left
+
+

@@ -1,0 +1,265 @@
+"""The assembler of tool calls from the fragments of a stream.
+
+One rule decides where a fragment belongs, for `+`, for codecs and for stream decoders alike:
+
+- to the open call with its index (a whole number, or text) and a compatible id;
+- without an index, to the call with its id; with neither, to the last open call;
+- a different non-empty id or name, or a start after complete arguments, opens a new call.
+
+A name comes whole: equal repeats are ignored. `""` is absent. Late ids and names fill in.
+
+`Fragments` is an append-only list that many chunks share, each up to its own length; the calls are
+assembled once per fragment, whoever reads.
+"""
+
+from typing import Any
+
+from dragoman.errors import MergeError, short
+from dragoman.messages.arguments import read_arguments
+from dragoman.messages.content import InvalidToolCall, ToolCall, ToolCallChunk
+from dragoman.messages.partial_json import parse_growing
+
+__all__ = ["Fragments", "check_fragment", "fragment_index", "merged_chunks", "read_calls"]
+
+_KEYS = frozenset({"name", "args", "id", "index", "type", "extras", "error"})
+
+
+def check_fragment(fragment: Any, path: str) -> ToolCallChunk:
+    """Return `fragment` if it is a well-formed piece of a tool call.
+
+    Raises:
+        MergeError: If it is not a dict, or a value has the wrong type; the path names it.
+    """
+    if not isinstance(fragment, dict):
+        message = f"a tool call chunk has to be a dict, not {type(fragment).__name__}"
+        raise MergeError(message, path=path)
+    for key in ("name", "args", "id"):
+        value: Any = fragment.get(key)
+        if value is not None and not isinstance(value, str):
+            message = f"expected text or None, got {short(value)}"
+            raise MergeError(message, path=f"{path}.{key}")
+    index: Any = fragment.get("index")
+    if isinstance(index, bool) or not isinstance(index, int | str | None):
+        message = f"expected a whole number or text, got {short(index)}"
+        raise MergeError(message, path=f"{path}.index")
+    unknown = fragment.keys() - _KEYS
+    if unknown:
+        message = f"unknown key {short(min(unknown, key=str))} in a tool call chunk"
+        raise MergeError(message, path=path)
+    return fragment  # pyright: ignore[reportReturnType] - checked above
+
+
+def fragment_index(index: int | str | None) -> int | str | None:
+    """Return an index in the form that is compared: digits as a number, "" as None."""
+    if isinstance(index, str):
+        if index.isdecimal() and index.isascii():
+            return int(index)
+        return index or None
+    return index
+
+
+class _Call:
+    """One call being assembled."""
+
+    __slots__ = ("data", "escaped", "extras", "first", "id", "in_string", "index", "name", "text")
+
+    def __init__(self, fragment: Any, index: int | str | None) -> None:
+        self.first = fragment
+        self.index = index
+        self.id: str | None = fragment.get("id") or None
+        self.name: str | None = fragment.get("name") or None
+        self.extras: dict[str, Any] | None = fragment.get("extras")
+        self.text: list[str] = []
+        self.data = bytearray()
+        self.in_string = False
+        self.escaped = False
+
+    def append(self, args: str) -> None:
+        """Add a piece of the arguments; keep track of whether the text ends inside a string."""
+        self.text.append(args)
+        self.data += args.encode("utf-8", "surrogatepass")
+        if "\\" not in args and not self.escaped:
+            if '"' in args and args.count('"') % 2:
+                self.in_string = not self.in_string
+            return
+        for char in args:
+            if self.escaped:
+                self.escaped = False
+            elif char == '"':
+                self.in_string = not self.in_string
+            elif char == "\\" and self.in_string:
+                self.escaped = True
+
+    def raw(self) -> str:
+        if len(self.text) > 1:
+            self.text = ["".join(self.text)]
+        return self.text[0] if self.text else ""
+
+    def is_complete(self) -> bool:
+        """Return whether the arguments so far are one complete, non-blank JSON object."""
+        if self.in_string or not self.data.rstrip().endswith((b"}", b'"')):
+            return False
+        return bool(self.data.strip()) and read_arguments(self.raw())[0] is not None
+
+
+class Fragments:
+    """An append-only list of fragments, and the calls assembled from them so far."""
+
+    __slots__ = ("_calls", "_consumed", "items")
+
+    def __init__(self, items: list[Any]) -> None:
+        self.items = items
+        self._calls: list[_Call] = []
+        self._consumed = 0
+
+    def calls(self, length: int) -> list[_Call]:
+        """Return the calls that the first `length` fragments make."""
+        if self._consumed > length:  # an older chunk is read after a newer one: start afresh
+            return Fragments(self.items[:length]).calls(length)
+        calls = self._calls
+        for position in range(self._consumed, length):
+            _feed(calls, self.items[position])
+        self._consumed = length
+        return calls
+
+
+def _feed(calls: list[_Call], fragment: Any) -> None:
+    index = fragment.get("index")
+    if index.__class__ is str:
+        index = fragment_index(index)
+    id_val: str | None = fragment.get("id")
+    name: str | None = fragment.get("name")
+    args: str | None = fragment.get("args")
+    if not id_val and not name and calls and index is not None and calls[-1].index == index:
+        call = calls[-1]  # the ordinary continuation
+    else:
+        call = _owner(calls, index, id_val or None, name or None, args)
+        if call is None:
+            call = _Call(fragment, index)
+            calls.append(call)
+        else:
+            call.id = call.id or id_val or None
+            call.name = call.name or name or None
+            if call.index is None:
+                call.index = index
+            if fragment.get("extras"):
+                call.extras = {**(call.extras or {}), **fragment["extras"]}
+    if args:
+        call.append(args)
+
+
+def _owner(
+    calls: list[_Call],
+    index: int | str | None,
+    id_val: str | None,
+    name: str | None,
+    args: str | None,
+) -> _Call | None:
+    """Return the open call a fragment belongs to, or None if it opens one."""
+    call: _Call | None = None
+    if index is not None:
+        same = [c for c in calls if c.index == index]
+        if id_val:
+            call = next((c for c in reversed(same) if c.id == id_val), None)
+            if call is None and same and same[-1].id is None:
+                call = same[-1]
+            if call is None and not same:  # a call opened without an index gets it late
+                call = next((c for c in calls if c.index is None and c.id == id_val), None)
+        elif same:
+            call = same[-1]
+        elif not name and calls and calls[-1].index is None:
+            call = calls[-1]
+    elif id_val:
+        call = next((c for c in reversed(calls) if c.id == id_val), None)
+        if call is None and calls and calls[-1].id is None:
+            call = calls[-1]
+    elif calls:
+        call = calls[-1]
+    if call is None:
+        return None
+    if name and call.name and name != call.name:
+        return None
+    starts = bool(name or (id_val and call.id is None))
+    if starts and args and not args.isspace() and call.is_complete():
+        return None
+    return call
+
+
+def read_calls(
+    calls: list[_Call], *, ended: bool, cut_off: bool
+) -> tuple[list[ToolCall], list[InvalidToolCall]]:
+    """Return the valid and the invalid calls, in the order in which they were opened.
+
+    Args:
+        calls: The calls of `Fragments.calls`.
+        ended: Whether no more will come: then incomplete arguments make an invalid call; until
+            then they are shown as far as they have arrived.
+        cut_off: Whether the reply ended because it grew too long.
+    """
+    valid: list[ToolCall] = []
+    invalid: list[InvalidToolCall] = []
+    for call in calls:
+        args: dict[str, Any] | None = None
+        error: str | None = None
+        if not call.data or call.data.isspace():
+            if ended and cut_off and call is calls[-1]:
+                error = "cut off: the reply ended before the arguments"
+            else:
+                args = {}
+        elif ended:
+            args, error = read_arguments(call.raw())
+            if error is not None and _is_beginning(call):
+                error = "cut off: the reply ended inside the arguments"
+        else:
+            args = _growing(call)
+        if args is not None:
+            valid.append({"name": call.name or "", "args": args, "id": call.id, "type": "tool_call"})
+        else:
+            invalid.append(
+                {
+                    "type": "invalid_tool_call",
+                    "id": call.id,
+                    "name": call.name,
+                    "args": call.raw(),
+                    "error": error,
+                }
+            )
+    return valid, invalid
+
+
+def merged_chunks(calls: list[_Call]) -> list[ToolCallChunk]:
+    """Return one `tool_call_chunk` per call, with all of its text."""
+    merged: list[ToolCallChunk] = []
+    for call in calls:
+        first = call.first
+        chunk: ToolCallChunk = {
+            "name": call.name or first.get("name"),
+            "args": call.raw() if call.text else first.get("args"),
+            "id": call.id or first.get("id"),
+            "index": call.index if call.index is not None else first.get("index"),
+            "type": "tool_call_chunk",
+        }
+        if call.extras:
+            chunk["extras"] = call.extras
+        merged.append(chunk)
+    return merged
+
+
+def _is_beginning(call: _Call) -> bool:
+    """Return whether the arguments are the beginning of an object that was cut off."""
+    return _growing(call) is not None and (call.in_string or not call.data.rstrip().endswith(b"}"))
+
+
+def _growing(call: _Call) -> dict[str, Any] | None:
+    """Return the arguments as far as they have arrived, or None if they are no object."""
+    try:
+        value = parse_growing(bytes(call.data), in_string=call.in_string)
+    except ValueError:
+        return None
+    if isinstance(value, dict):
+        return value
+    if isinstance(value, str):
+        # an object encoded twice, or the beginning of one
+        args, _ = read_arguments(call.raw())
+        return args
+    return None
