@@ -1,0 +1,71 @@
+"""Every piece of code that a reader may copy runs: in README.md, docs/ and docstrings.
+
+The Python blocks of one page run in order in one namespace, in an empty folder. A block behind the
+line `<!-- no-run -->` needs a key or a network and is only compiled.
+"""
+
+import doctest
+import importlib
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+
+import dragoman
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCK = re.compile(r"(<!-- no-run -->\n+)?^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+LINK = re.compile(r"\[[^\]]*\]\((?!https?:|mailto:|#)([^)#]+)(?:#[^)]*)?\)")
+FENCED = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
+MODULES = sorted(
+    name
+    for _, name, _ in pkgutil.walk_packages(dragoman.__path__, "dragoman.")
+    if not name.endswith("__main__")
+)
+DOCTESTED = [
+    name
+    for name in MODULES
+    if ">>> " in Path(str(importlib.util.find_spec(name).origin)).read_text()
+]
+
+
+def blocks(page: Path) -> list[tuple[bool, str, int]]:
+    text = page.read_text()
+    return [(bool(m[1]), m[2], text.count("\n", 0, m.start(2)) + 1) for m in BLOCK.finditer(text)]
+
+
+@pytest.mark.local_model
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_the_code_of_a_page_runs_as_it_stands(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names: dict = {"__name__": "__page__"}
+    for is_compiled_only, code, line in blocks(page):
+        # The line numbers of a traceback are those of the page.
+        compiled = compile("\n" * (line - 1) + code, str(page), "exec")
+        if not is_compiled_only:
+            exec(compiled, names)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_the_links_of_a_page_lead_somewhere(page):
+    links = LINK.findall(FENCED.sub("", page.read_text()))
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("name", DOCTESTED)
+def test_the_examples_in_docstrings_hold(name):
+    result = doctest.testmod(
+        importlib.import_module(name),
+        optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE,
+    )
+    assert result.failed == 0
+    assert result.attempted > 0
+
+
+def test_the_readme_opens_with_what_it_is_and_the_two_commands():
+    head = (ROOT / "README.md").read_text()[:1500]
+    assert "keeps one conversation valid on every LLM provider" in " ".join(head.split())
+    assert "make chat" in head
+    assert "make test" in head
