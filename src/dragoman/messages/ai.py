@@ -217,6 +217,11 @@ class AIMessageChunk(AIMessage, BaseMessageChunk, kw_only=True, dict=True, tag="
             return Fragments(raw).calls(len(raw))
         return raw.buffer.calls(raw.length)
 
+    def _value(self, name: str) -> Any:
+        if name in ("tool_calls", "invalid_tool_calls", "tool_call_chunks"):
+            return getattr(self, name)
+        return super()._value(name)
+
     def _is_cut_off(self) -> bool:
         """Return whether the reply ended because it grew too long."""
         return self._raw_response_metadata is not UNSET and _is_length(self.response_metadata)
@@ -406,5 +411,3 @@ def add_ai_message_chunks(left: AIMessageChunk, *others: AIMessageChunk) -> AIMe
     'ab'
     """
     return left + list(others) if others else left
-
-

@@ -168,9 +168,7 @@ class BaseMessage(_Content, kw_only=True, dict=True, omit_defaults=True, tag_fie
         if self.type != self._default_type:
             if _declares_type(type(self)):
                 return
-            message = (
-                f"the type of {type(self).__name__} is {self._default_type!r}, not {short(self.type)}"
-            )
+            message = f"the type of {type(self).__name__} is {self._default_type!r}, not {short(self.type)}"
             raise MessageError(message, path="type")
 
     def _check_dicts(self) -> None:
@@ -248,11 +246,17 @@ class BaseMessage(_Content, kw_only=True, dict=True, omit_defaults=True, tag_fie
 
     def _shown(self) -> Iterator[tuple[str, Any]]:
         """Yield the fields that `repr` shows."""
-        defaults = dict(zip(self.__struct_fields__[::-1], self.__struct_defaults__[::-1], strict=False))
+        defaults = dict(
+            zip(self.__struct_fields__[::-1], self.__struct_defaults__[::-1], strict=False)
+        )
         for name, value in self._items():
             if name in self._hidden or (name == "type" and value == self._default_type):
                 continue
-            if name in self._always_shown or name not in defaults or value != _default(defaults[name]):
+            if (
+                name in self._always_shown
+                or name not in defaults
+                or value != _default(defaults[name])
+            ):
                 yield name, value
 
     def __repr__(self) -> str:
@@ -453,17 +457,13 @@ class BaseMessageChunk(BaseMessage, kw_only=True, dict=True):
             return self._plus((other,))
         if isinstance(other, list | tuple) and all(isinstance(o, BaseMessageChunk) for o in other):
             return self._plus(tuple(other))
-        message = (
-            f'unsupported operand type(s) for +: "{type(self).__name__}" and "{type(other).__name__}"'
-        )
+        message = f'unsupported operand type(s) for +: "{type(self).__name__}" and "{type(other).__name__}"'
         raise MergeError(message, hint="add chunks to chunks")
 
     def __radd__(self, other: Any) -> Self:
         if other.__class__ is int and other == 0:
             return self
-        message = (
-            f'unsupported operand type(s) for +: "{type(other).__name__}" and "{type(self).__name__}"'
-        )
+        message = f'unsupported operand type(s) for +: "{type(other).__name__}" and "{type(self).__name__}"'
         raise MergeError(message, hint="add chunks to chunks")
 
     def _plus(self, others: tuple["BaseMessageChunk", ...]) -> Self:

@@ -95,7 +95,9 @@ def _xml(message: BaseMessage, word: str) -> str:
     opening = f"<message type={quoteattr(word)}>"
     content = _xml_content(message.content)
     calls = message.tool_calls if isinstance(message, AIMessage) else []
-    legacy = message.additional_kwargs.get("function_call") if isinstance(message, AIMessage) else None
+    legacy = (
+        message.additional_kwargs.get("function_call") if isinstance(message, AIMessage) else None
+    )
     if not calls and not legacy:
         return f"{opening}{content}</message>"
     lines = [opening]
@@ -166,7 +168,9 @@ def _plain_text(block: dict[str, Any]) -> str:
 def _server_call(block: dict[str, Any]) -> str:
     id_val, name = str(block.get("id") or ""), str(block.get("name") or "")
     args = escape(_limited(_dumped(block.get("args", {}))))
-    return f"<server_tool_call id={quoteattr(id_val)} name={quoteattr(name)}>{args}</server_tool_call>"
+    return (
+        f"<server_tool_call id={quoteattr(id_val)} name={quoteattr(name)}>{args}</server_tool_call>"
+    )
 
 
 def _server_result(block: dict[str, Any]) -> str:

@@ -222,5 +222,3 @@ def validate_json(cls: type[M], data: str | bytes) -> M:
 
     text = data.decode("utf-8", "replace") if isinstance(data, bytes | bytearray) else data
     return validate(cls, from_plain(decode_json(text)))
-
-

@@ -213,7 +213,9 @@ def read_calls(
         else:
             args = _growing(call)
         if args is not None:
-            valid.append({"name": call.name or "", "args": args, "id": call.id, "type": "tool_call"})
+            valid.append(
+                {"name": call.name or "", "args": args, "id": call.id, "type": "tool_call"}
+            )
         else:
             invalid.append(
                 {

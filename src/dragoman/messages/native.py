@@ -154,9 +154,7 @@ def _read_one(item: Any, path: str, classes: Sequence[type[BaseMessage]]) -> Bas
     if cls is None:
         text = f"unknown message type {short(kind)}"
         raise DecodeError(text, path=f"{path}.type", hint=f"one of {', '.join(CLASSES)}")
-    fields = {
-        key: from_plain(value) for key, value in item.items() if key not in ("type", "@type")
-    }
+    fields = {key: from_plain(value) for key, value in item.items() if key not in ("type", "@type")}
     if "@type" in item:
         fields["type"] = item["@type"]
     named = fields.get("@class")

@@ -332,8 +332,11 @@ def _string(text: str, start: int, *, closed: bool, strict: bool) -> tuple[str, 
                 if low is not None and 0xDC00 <= int(low.group(), 16) < 0xE000:
                     code = 0x10000 + ((code - 0xD800) << 10) + int(low.group(), 16) - 0xDC00
                     position += 6
-                elif not closed and low is None and len(text) - position < 6 and (
-                    "\\u".startswith(text[position : position + 2])
+                elif (
+                    not closed
+                    and low is None
+                    and len(text) - position < 6
+                    and ("\\u".startswith(text[position : position + 2]))
                 ):
                     return "".join(parts), stop, False  # its other half may follow
                 else:

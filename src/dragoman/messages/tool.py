@@ -115,7 +115,9 @@ def _merge_artifacts(left: Any, right: Any) -> Any:
     if left is None or right is None:
         return right if left is None else left
     if type(left) is not type(right):
-        message = f"cannot merge artifacts of types {type(left).__name__} and {type(right).__name__}"
+        message = (
+            f"cannot merge artifacts of types {type(left).__name__} and {type(right).__name__}"
+        )
         raise MergeError(message, path="artifact")
     if isinstance(left, str | dict | list):
         return _merge_value(left, right, text=True)
