@@ -1,8 +1,7 @@
 """The arguments of tool calls between JSON text and dicts, by the rules every wire shares.
 
-Empty, blank and null arguments are `{}`; a JSON string that holds an object is unwrapped once;
-anything else that is not one whole object is no arguments at all (the call is invalid and keeps its
-raw text). Which calls are invalid is the messages' decision; here stands what codecs need of it.
+What counts as arguments is decided in `dragoman.messages.arguments`; here stands what codecs need
+beside it: writing them, and telling whether a growing text is whole.
 """
 
 import json
@@ -12,9 +11,10 @@ from typing import Any
 
 import msgspec
 
+from dragoman.messages.arguments import read_arguments as _read
+
 __all__ = ["Completeness", "dump_arguments", "read_arguments"]
 
-_decode = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder().encode
 _MARK = re.compile(r'[{}\[\]"]')
 _IN_STRING = re.compile(r'["\\]')
@@ -26,36 +26,7 @@ def read_arguments(raw: Any) -> dict[str, Any] | None:
     >>> read_arguments('{"a": 1}'), read_arguments(" "), read_arguments('{"a": 1')
     ({'a': 1}, {}, None)
     """
-    if isinstance(raw, dict):
-        return raw
-    if raw is None:
-        return {}
-    if not isinstance(raw, str):
-        return None
-    if not raw or raw.isspace():
-        return {}
-    value = _load(raw)
-    if isinstance(value, str):
-        value = _load(value)
-    if value is None and raw.strip() == "null":
-        return {}
-    return value if isinstance(value, dict) else None
-
-
-def _load(text: str) -> Any:
-    try:
-        return _decode(text)
-    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
-        pass
-    try:  # raw control characters and lone surrogates, which models do write
-        return json.loads(text, strict=False, parse_constant=_no_constant)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _no_constant(name: str) -> Any:
-    message = f"{name} is not JSON"
-    raise ValueError(message)
+    return _read(raw)[0]
 
 
 def dump_arguments(value: Any) -> str:

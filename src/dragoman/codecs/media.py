@@ -15,6 +15,7 @@ __all__ = [
     "Media",
     "as_data_url",
     "base64_text",
+    "is_right_data_url",
     "media_of",
     "mime_of",
     "parse_data_url",
@@ -49,7 +50,7 @@ _ALIASES = {
     "application/x-pdf": "application/pdf",
 }
 # Kinds that the first bytes tell with certainty; for these the bytes beat the label.
-_CERTAIN = {mime for _, mime in _MAGIC} | {"image/webp", "audio/wav"}
+_CERTAIN = {"image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf"}
 _DEFAULT = {
     "image": "image/png", "audio": "audio/wav", "video": "video/mp4",
     "file": "application/octet-stream", "text-plain": "text/plain",
@@ -149,15 +150,25 @@ def mime_of(data: str, label: str | None, kind: str = "file") -> str:
     """
     seen = sniff(data)
     if seen in _CERTAIN and not (label or "").startswith("application/vnd."):
-        if label and label.split(";")[0].split("/")[-1] == "webm" and seen == "video/webm":
-            return label
-        if label and label.startswith("audio/") and seen in ("audio/ogg", "audio/mpeg"):
-            return _ALIASES.get(label.lower(), label)
         assert seen is not None
         return seen
     if label:
-        return _ALIASES.get(label.lower(), label)
+        return _ALIASES.get(label.split(";")[0].strip().lower(), label)
     return seen or _DEFAULT.get(kind, "application/octet-stream")
+
+
+def is_right_data_url(url: str) -> bool:
+    """Return whether a data URL is base64 whose label is one that providers take; looks at 64 characters.
+
+    >>> is_right_data_url("data:image/jpg;base64,/9j/4AAQ")
+    False
+    """
+    comma = url.find(",", 5, 300)
+    head = url[5:comma] if comma > 0 else ""
+    if not head.endswith(";base64"):
+        return False
+    label = head[:-7]
+    return bool(label) and mime_of(url[comma + 1 : comma + 65], label) == label
 
 
 def parse_data_url(url: str) -> tuple[str, str | None] | None:
@@ -177,7 +188,7 @@ def parse_data_url(url: str) -> tuple[str, str | None] | None:
         return None
     head, data = url[5:comma], url[comma + 1 :]
     params = [p.strip() for p in head.split(";")]
-    is_base64 = len(params) > 1 and params[-1].lower() == "base64" or head.lower() == "base64"
+    is_base64 = (len(params) > 1 and params[-1].lower() == "base64") or head.lower() == "base64"
     if is_base64:
         params = params[:-1] if len(params) > 1 else [""]
         data = base64_text(data)

@@ -9,10 +9,11 @@ dropped here: that is repair, and belongs to `transcript`.
 import re
 from collections.abc import Sequence
 from hashlib import blake2s
+from typing import Any
 
-from dragoman.messages import AIMessage, BaseMessage, ToolMessage
+from dragoman.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
-__all__ = ["WireIds", "call_ids", "in_call_order"]
+__all__ = ["WireIds", "call_ids", "in_call_order", "with_results_split"]
 
 
 def call_ids(message: AIMessage) -> list[str | None]:
@@ -48,6 +49,45 @@ def in_call_order(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
     return out
 
 
+def with_results_split(messages: Sequence[BaseMessage]) -> Sequence[BaseMessage]:
+    """Return the messages with Anthropic's `tool_result` blocks of users as messages of their own.
+
+    The results stand before what else the user said, because every provider wants them right behind
+    the calls. The same sequence comes back if there are none.
+    """
+    if not any(_has_results(m) for m in messages):
+        return messages
+    out: list[BaseMessage] = []
+    for message in messages:
+        if not _has_results(message):
+            out.append(message)
+            continue
+        rest: list[str | dict[str, Any]] = []
+        for block in message.content:
+            if isinstance(block, dict) and block.get("type") == "tool_result":
+                content: Any = block.get("content")
+                out.append(
+                    ToolMessage(
+                        content=content if isinstance(content, (str, list)) else "",
+                        tool_call_id=str(block.get("tool_use_id") or ""),
+                        status="error" if block.get("is_error") else "success",
+                    )
+                )
+            else:
+                rest.append(block)
+        if rest:
+            out.append(message.model_copy(update={"content": rest}))
+    return out
+
+
+def _has_results(message: BaseMessage) -> bool:
+    return (
+        message.content.__class__ is list
+        and isinstance(message, HumanMessage)
+        and any(isinstance(b, dict) and b.get("type") == "tool_result" for b in message.content)
+    )
+
+
 def _wire_order(turn: AIMessage) -> list[str | None]:
     """Return the call ids in the order in which encoders write the calls."""
     ids = call_ids(turn)
@@ -68,6 +108,7 @@ class WireIds:
 
     Args:
         fits: What an id must match whole; None if any non-empty text will do.
+        max_length: The most characters an id may have, or None.
         length: How many characters a made id has (letters and digits).
         prefix: How a made id starts.
         unique: Whether an id may stand for one call of the request only.
@@ -77,11 +118,13 @@ class WireIds:
         self,
         fits: re.Pattern[str] | None = None,
         *,
+        max_length: int | None = None,
         length: int = 24,
         prefix: str = "",
         unique: bool = False,
     ) -> None:
         self._fits = fits
+        self._max_length = max_length
         self._length = length
         self._prefix = prefix
         self._unique = unique
@@ -113,7 +156,12 @@ class WireIds:
     def _find(self, key: tuple[str, int]) -> str:
         own, use = key
         wire = own
-        if use or not own or (self._fits is not None and not self._fits.fullmatch(own)):
+        if (
+            use
+            or not own
+            or (self._max_length is not None and len(own) > self._max_length)
+            or (self._fits is not None and not self._fits.fullmatch(own))
+        ):
             wire = self._make(f"{own}\0{use}")
         n = 0
         while self._taken.get(wire, key) != key:

@@ -100,11 +100,12 @@ class Reply:
         else:
             runs.append(text)
 
-    def annotate(self, annotations: list[dict[str, Any]]) -> None:
-        """Add annotations to the plain text so far (content becomes a list)."""
-        if annotations:
+    def annotate(self, **fields: Any) -> None:
+        """Add fields (`annotations`, `extras`) to the plain text so far; content becomes a list."""
+        given = {k: v for k, v in fields.items() if v}
+        if given:
             self._is_list = True
-            self._runs.append([{"type": "text", "text": "", "annotations": annotations}])
+            self._runs.append([{"type": "text", "text": "", **given}])
 
     def reasoning(self, text: str) -> None:
         """Add unsigned reasoning; signed or encrypted reasoning is a `block`."""
@@ -159,9 +160,7 @@ class Reply:
             extras: What the provider adds to the call (signature, item id ...).
         """
         call = self._find_call(key, id or None, name or None)
-        fragment: dict[str, Any] = {
-            "type": "tool_call_chunk", "name": None, "args": None, "id": None, "index": call.index,
-        }  # fmt: skip
+        fragment = _fragment(call.index)
         if name and call.name is None:
             call.name = fragment["name"] = name
         if id and call.id is None:
@@ -178,17 +177,21 @@ class Reply:
                 self._push({"type": "tool_call", "index": call.block, "extras": extras})
         self._fragments.append(fragment)
 
-    def meta(self, **fields: Any) -> None:
+    def meta(self, /, **fields: Any) -> None:
         """Add fields of `response_metadata`; None is left out, an equal repeat is not sent again."""
         for key, value in fields.items():
             if value is not None and (key not in self._sent or self._sent[key] != value):
                 self._meta[key] = self._sent[key] = value
 
-    def late(self, **fields: Any) -> None:
+    def late(self, /, **fields: Any) -> None:
         """Set fields of `response_metadata` that go out once, at the end; the last one wins."""
         self._late.update((k, v) for k, v in fields.items() if v is not None)
 
-    def kwargs(self, **fields: Any) -> None:
+    def grow(self, /, **fields: Any) -> None:
+        """Add to fields of `response_metadata` that accumulate: lists are extended."""
+        _merge(self._meta, fields)
+
+    def kwargs(self, /, **fields: Any) -> None:
         """Add fields of `additional_kwargs`, merged as `+` does it."""
         _merge(self._kwargs, fields)
 
@@ -243,6 +246,11 @@ class Reply:
         elif "finish_reason" not in self._meta:
             self._meta["finish_reason"] = None
         return self._make("last")
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether no half character is held back, so that text may go out past the machine."""
+        return not self._halves
 
     def message(self) -> AIMessage:
         """Close the machine and return everything it was told as one message."""
@@ -330,15 +338,7 @@ class Reply:
     def _invent_id(self, call: _Call) -> None:
         text = f"{self.seed}\0{call.index}\0{call.name}"
         call.id = "call_" + blake2s(text.encode("utf-8", "replace"), digest_size=12).hexdigest()
-        self._fragments.append(
-            {
-                "type": "tool_call_chunk",
-                "name": None,
-                "args": None,
-                "id": call.id,
-                "index": call.index,
-            }  # fmt: skip
-        )
+        self._fragments.append(_fragment(call.index, id=call.id))
 
     def _show_calls(self) -> None:
         """Put the calls that have no content block yet into the content."""
@@ -397,17 +397,15 @@ class Reply:
                 self.reasoning("\ufffd")
             elif key[0] == "args":
                 self.calls[key[1]].args.append("\ufffd")
-                self._fragments.append(
-                    {
-                        "type": "tool_call_chunk",
-                        "name": None,
-                        "args": "\ufffd",
-                        "id": None,
-                        "index": key[1],
-                    }  # fmt: skip
-                )
+                self._fragments.append(_fragment(key[1], args="\ufffd"))
             else:
                 self.block(key[0], {key[1]: "\ufffd"})
+
+
+def _fragment(index: int, **fields: Any) -> dict[str, Any]:
+    return {
+        "type": "tool_call_chunk", "name": None, "args": None, "id": None, "index": index, **fields
+    }  # fmt: skip
 
 
 def join_surrogates(text: str) -> str:

@@ -1,0 +1,415 @@
+"""`ChatRequest`s as request bodies of Chat Completions, in one speaker's dialect.
+
+Results stand behind their turn in call order; media in results, which the tool role cannot hold,
+follows in a user message of its own; plain reasoning goes back where the dialect wants it, signed
+reasoning only to who signed it. Nothing given is changed, payload strings are shared.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from dragoman.codecs.arguments import dump_arguments, read_arguments
+from dragoman.codecs.contract import Change, ChatRequest
+from dragoman.codecs.notes import note
+from dragoman.codecs.openai_chat.parts import API, encode_part, encode_parts
+from dragoman.codecs.openai_chat.tables import Dialect
+from dragoman.codecs.origin import is_from
+from dragoman.codecs.pairing import WireIds, in_call_order, with_results_split
+from dragoman.codecs.shapes import as_dict, as_dicts
+from dragoman.codecs.tools import function_tool, json_schema_of, tool_choice_of
+from dragoman.errors import EncodeError
+from dragoman.messages import (
+    AIMessage,
+    BaseMessage,
+    ChatMessage,
+    FunctionMessage,
+    HumanMessage,
+    SystemMessage,
+    ToolMessage,
+)
+from dragoman.messages.translate import standard_blocks
+
+__all__ = ["Encoder", "encode_request"]
+
+_ROLES = {
+    "user": "user", "human": "user", "assistant": "assistant", "ai": "assistant",
+    "system": "system", "developer": "developer",
+}  # fmt: skip
+_CHOICE: dict[str, Any] = {"auto": "auto", "none": "none", "any": "required"}
+
+
+def encode_request(
+    request: ChatRequest, dialect: Dialect, changes: list[Change] | None
+) -> dict[str, Any]:
+    """Return the body for a request.
+
+    Raises:
+        EncodeError: If a message holds what the wire cannot carry.
+    """
+    extra = dict(request.extra)
+    body: dict[str, Any] = {}
+    if request.model is not None:
+        body["model"] = request.model
+    body["messages"] = Encoder(dialect, changes).messages(request.messages)
+    if request.tools:
+        body["tools"] = [
+            t for k, tool in enumerate(request.tools) if (t := _tool(tool, changes, k)) is not None
+        ]
+    if request.tool_choice is not None:
+        body["tool_choice"] = _tool_choice(request.tool_choice)
+    if request.response_format is not None:
+        body["response_format"] = _response_format(request.response_format)
+    if request.max_tokens is not None and not any(
+        extra.get(k) == request.max_tokens for k in ("max_tokens", "max_completion_tokens")
+    ):
+        body[dialect.max_tokens] = request.max_tokens
+    for key in ("temperature", "top_p", "stream"):
+        if (value := getattr(request, key)) is not None:
+            body[key] = value
+    if request.stop is not None and extra.get("stop") not in request.stop[:1]:
+        body["stop"] = request.stop
+        extra.pop("stop", None)
+    body.update(extra)
+    return body
+
+
+def _tool(tool: dict[str, Any], changes: list[Change] | None, k: int) -> dict[str, Any] | None:
+    if tool.get("type") in ("function", "custom") and ("function" in tool or "custom" in tool):
+        return tool
+    function = function_tool(tool)
+    if function is not None:
+        return {"type": "function", "function": function}
+    if "type" in tool and not str(tool["type"])[-8:].isdecimal():
+        return tool  # a server tool of this wire's speakers (`openrouter:web_search`)
+    note(changes, f"$.tools[{k}]", "dropped_tool", "the tool belongs to another provider")
+    return None
+
+
+def _tool_choice(choice: str | dict[str, Any]) -> Any:
+    if isinstance(choice, dict):
+        kind = choice.get("type")
+        if kind in ("allowed_tools", "custom") or (kind == "function" and "function" in choice):
+            return choice
+        word = tool_choice_of(choice)
+        if word is None:
+            return choice
+        choice = word
+    if choice in _CHOICE:
+        return _CHOICE[choice]
+    if choice == "required":
+        return choice
+    return {"type": "function", "function": {"name": choice}}
+
+
+def _response_format(given: dict[str, Any]) -> dict[str, Any]:
+    if given.get("type") in ("json_object", "text") or "json_schema" in given:
+        return given
+    schema = json_schema_of(given)
+    if schema is None:
+        return given
+    inner: dict[str, Any] = {"name": schema.name, "schema": schema.schema}
+    if schema.description is not None:
+        inner["description"] = schema.description
+    if schema.strict is not None:
+        inner["strict"] = schema.strict
+    return {"type": "json_schema", "json_schema": inner}
+
+
+class Encoder:
+    """Writes the messages of one request."""
+
+    def __init__(self, dialect: Dialect, changes: list[Change] | None) -> None:
+        self._dialect = dialect
+        self._changes = changes
+        self._ids = WireIds(max_length=dialect.id_limit)
+        self._media: list[dict[str, Any]] = []  # of the results of the turn being written
+        self._loop_from = 0  # where the current tool loop starts
+
+    def messages(self, messages: Sequence[BaseMessage]) -> list[dict[str, Any]]:
+        """Return the wire messages."""
+        ordered = in_call_order(with_results_split(messages))
+        self._loop_from = max(
+            (k for k, m in enumerate(ordered) if isinstance(m, HumanMessage)), default=0
+        )
+        out: list[dict[str, Any]] = []
+        for k, message in enumerate(ordered):
+            path = f"$.messages[{k}]"
+            write = _WRITE.get(type(message)) or _writer_of(message)
+            if self._media and not isinstance(message, ToolMessage):
+                self._flush_media(out)
+            if write is None:
+                text = f"{type(message).__name__} cannot be sent to a model"
+                raise EncodeError(text, path=path)
+            out.append(write(self, message, path, k))
+        self._flush_media(out)
+        return out
+
+    def _flush_media(self, out: list[dict[str, Any]]) -> None:
+        if self._media:
+            out.append({"role": "user", "content": self._media})
+            self._media = []
+
+    def _content(self, message: BaseMessage, path: str) -> str | list[dict[str, Any]]:
+        """Return the content of a user, system or function message."""
+        content = message.content
+        if isinstance(content, str):
+            return content
+        return encode_parts(
+            standard_blocks(content), self._dialect, self._changes, f"{path}.content"
+        )
+
+    def _finish(self, wire: dict[str, Any], message: BaseMessage) -> dict[str, Any]:
+        """Return `wire` with the message's name and what a decoded request had beside it."""
+        if message.name:
+            wire["name"] = message.name
+        kept = message.additional_kwargs.get(API)
+        if isinstance(kept, dict):
+            wire.update(kept)
+        return wire
+
+    def _plain(self, message: BaseMessage, path: str, role: str) -> dict[str, Any]:
+        """Return a message that is a role and its content."""
+        wire = {"role": role, "content": self._content(message, path)}
+        return self._finish(wire, message) if message.name or message.additional_kwargs else wire
+
+    def _user(self, message: BaseMessage, path: str, _k: int) -> dict[str, Any]:
+        return self._plain(message, path, "user")
+
+    def _system(self, message: BaseMessage, path: str, _k: int) -> dict[str, Any]:
+        role = message.additional_kwargs.get("__openai_role__")
+        return self._plain(message, path, "developer" if role == "developer" else "system")
+
+    def _chat(self, message: BaseMessage, path: str, _k: int) -> dict[str, Any]:
+        assert isinstance(message, ChatMessage)
+        role = _ROLES.get(message.role)
+        if role is None:
+            text = f"Chat Completions knows no role {message.role[:80]!r}"
+            raise EncodeError(text, path=path, hint="use user, assistant, system or developer")
+        return self._plain(message, path, role)
+
+    def _function(self, message: BaseMessage, path: str, _k: int) -> dict[str, Any]:
+        return self._plain(message, path, "function")
+
+    def _result(self, message: BaseMessage, path: str, _k: int) -> dict[str, Any]:
+        """Return a tool result; media waits for the user message behind the results."""
+        assert isinstance(message, ToolMessage)
+        content: Any = message.content
+        if not isinstance(content, str):
+            parts = encode_parts(
+                standard_blocks(content), self._dialect, self._changes, f"{path}.content"
+            )
+            content = [p for p in parts if p.get("type") not in _MEDIA_PARTS]
+            media = [p for p in parts if p.get("type") in _MEDIA_PARTS]
+            if media:
+                self._media += media
+                text = "media of a tool result was moved to a user message behind the results"
+                note(self._changes, f"{path}.content", "moved_media", text, lossy=False)
+                content = content or "The result follows in the next message."
+        wire = {
+            "role": "tool",
+            "tool_call_id": self._ids.result(message.tool_call_id),
+            "content": content,
+        }
+        if message.status == "error" and not message.additional_kwargs.get(API):
+            text = (
+                "Chat Completions has no mark for a failed tool; its text says so or nothing does"
+            )
+            note(self._changes, path, "dropped_status", text)
+        kept = message.additional_kwargs.get(API)
+        if isinstance(kept, dict):
+            wire.update(kept)
+        if message.name and self._dialect.provider == "google":
+            wire["name"] = message.name
+        return wire
+
+    # ------------------------------------------------------------------ assistant turns
+
+    def _assistant(self, message: BaseMessage, path: str, k: int) -> dict[str, Any]:
+        assert isinstance(message, AIMessage)
+        kwargs = message.additional_kwargs
+        wire: dict[str, Any] = {"role": "assistant"}
+        content: Any = message.content
+        blocks: list[dict[str, Any]] = []
+        if not isinstance(content, str):
+            blocks = standard_blocks(content)
+            content = self._answer(wire, blocks, path)
+        if message.name:
+            wire["name"] = message.name
+        calls = self._calls(message, blocks)
+        if calls:
+            wire["tool_calls"] = calls
+        wire["content"] = content if content or not calls else self._dialect.empty
+        if kwargs or blocks:
+            self._more(wire, message, blocks, k, path)
+        return wire
+
+    def _answer(
+        self, wire: dict[str, Any], blocks: list[dict[str, Any]], path: str
+    ) -> str | list[dict[str, Any]]:
+        """Return the content for an assistant's blocks; text of one answer is one string again."""
+        parts: list[dict[str, Any]] = []
+        is_made = False  # by an assembler: its text pieces are one text
+        for n, block in enumerate(blocks):
+            kind = block.get("type")
+            if kind in _CALL_TYPES or kind == "reasoning":
+                is_made = True
+            elif kind == "refusal" and "index" in block:
+                wire["refusal"] = wire.get("refusal", "") + (block.get("refusal") or "")
+            elif kind == "audio" and block.get("id") and "base64" in block:
+                wire["audio"] = {"id": block["id"]}  # the API knows its own audio by its id
+            elif kind in ("text", "text-plain", "refusal", "non_standard") and (
+                part := encode_part(block, self._dialect, f"{path}.content[{n}]")
+            ):
+                is_made = is_made or "index" in block or "annotations" in block
+                parts.append(part)
+            else:
+                text = f"a `{kind}` block cannot stand in an assistant message"
+                note(self._changes, f"{path}.content[{n}]", "dropped_block", text)
+        if is_made and all(p.keys() == {"type", "text"} and p["type"] == "text" for p in parts):
+            return "".join(p["text"] for p in parts)
+        return parts
+
+    def _calls(self, message: AIMessage, blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        valid, invalid = message.tool_calls, message.invalid_tool_calls
+        if not valid and not invalid:
+            return []
+        kept = as_dict(message.additional_kwargs.get(API)).get("tool_calls")
+        if kept is not None and _says_the_same(kept, message):
+            for call in as_dicts(kept):
+                self._ids.call(call.get("id"))
+            return kept
+        calls: list[Any] = [*valid, *invalid]
+        extras: dict[Any, Any] = {}
+        if blocks:
+            placed = [b for b in blocks if b.get("type") in _CALL_TYPES]
+            rank = {b.get("id"): n for n, b in reversed(list(enumerate(placed)))}
+            calls.sort(key=lambda c: rank.get(c.get("id"), len(rank)))
+            extras = {b.get("id"): b["extras"] for b in placed if isinstance(b.get("extras"), dict)}
+        return [self._call(c, message, extras.get(c.get("id"))) for c in calls]
+
+    def _call(
+        self, call: dict[str, Any], message: AIMessage, extras: dict[str, Any] | None
+    ) -> dict[str, Any]:
+        args = call.get("args")
+        text = args if isinstance(args, str) else dump_arguments(args if args is not None else {})
+        wire: dict[str, Any] = {
+            "id": self._ids.call(call.get("id")),
+            "type": "function",
+            "function": {"name": call.get("name") or "", "arguments": text},
+        }
+        if extras is None or not is_from(message, self._dialect.provider):
+            return wire
+        own = extras.get(API)
+        if isinstance(own, dict) and own.get("type") == "custom" and isinstance(args, dict):
+            del wire["function"]
+            wire["type"] = "custom"
+            wire["custom"] = {"name": call.get("name") or "", "input": args.get("input") or ""}
+        if self._dialect.google and "extra_content" in extras:
+            wire["extra_content"] = extras["extra_content"]
+        return wire
+
+    def _more(
+        self,
+        wire: dict[str, Any],
+        message: AIMessage,
+        blocks: list[dict[str, Any]],
+        k: int,
+        path: str,
+    ) -> None:
+        """Add what an assistant message has beside text and calls."""
+        kwargs, dialect = message.additional_kwargs, self._dialect
+        if (function_call := kwargs.get("function_call")) and not message.tool_calls:
+            wire["function_call"] = function_call
+            if not wire["content"]:
+                wire["content"] = dialect.empty
+        if isinstance(refusal := kwargs.get("refusal"), str) and refusal:
+            wire["refusal"] = refusal
+        mine = is_from(message, dialect.provider)
+        kept = kwargs.get(API)
+        if isinstance(kept, dict) and mine:
+            kept = {key: v for key, v in kept.items() if key != "tool_calls"}
+            wire.update(kept)
+        else:
+            kept = {}
+        if dialect.google and mine:
+            for block in blocks:
+                if block.get("type") == "text" and isinstance(block.get("extras"), dict):
+                    wire.update({f: block["extras"][f] for f in _GOOGLE if f in block["extras"]})
+        self._reasoning(wire, message, blocks, k, path, mine=mine and not _REASONING & kept.keys())
+
+    def _reasoning(
+        self,
+        wire: dict[str, Any],
+        message: AIMessage,
+        blocks: list[dict[str, Any]],
+        k: int,
+        path: str,
+        *,
+        mine: bool,
+    ) -> None:
+        dialect = self._dialect
+        details: list[dict[str, Any]] = []
+        texts: list[str] = []
+        for block in blocks:
+            if block.get("type") != "reasoning":
+                continue
+            text = block.get("reasoning") or ""
+            detail = as_dict(block.get("extras")).get("reasoning_details")
+            if isinstance(detail, dict):
+                field = "summary" if detail.get("type") == "reasoning.summary" else "text"
+                details.append({**detail, field: text} if text or field in detail else detail)
+            texts.append(text)
+        if not "".join(texts):
+            texts = (
+                [t]
+                if isinstance(t := message.additional_kwargs.get("reasoning_content"), str)
+                else []
+            )
+        if details and dialect.details and mine:
+            wire["reasoning_details"] = details
+        wanted = dialect.reasoning_turns == "all" or k > self._loop_from
+        if texts and dialect.reasoning and mine and wanted and not (details and dialect.details):
+            wire[dialect.reasoning] = "".join(texts)
+        elif (texts or details) and not (_REASONING & wire.keys()):
+            note(
+                self._changes,
+                path,
+                "dropped_reasoning",
+                "this provider takes no reasoning back here",
+            )
+
+
+_REASONING = {"reasoning", "reasoning_content", "reasoning_details"}
+_GOOGLE = ("extra_content", "thought_signature")
+_CALL_TYPES = ("tool_call", "invalid_tool_call", "tool_call_chunk")
+_MEDIA_PARTS = ("image_url", "input_audio", "file", "video_url")
+
+
+def _says_the_same(kept: Any, message: AIMessage) -> bool:
+    """Return whether the raw calls of a decoded request are still the calls of the message."""
+    ours = {c.get("id"): c.get("args") for c in [*message.tool_calls, *message.invalid_tool_calls]}
+    theirs: dict[Any, Any] = {}
+    for call in as_dicts(kept):
+        function = as_dict(call.get("function"))
+        text = function.get("arguments")
+        args: Any = read_arguments(text)
+        if "custom" in call and not function.get("name"):
+            args = {"input": as_dict(call["custom"]).get("input")}
+        if function.get("name") or "custom" in call:
+            theirs[call.get("id") or None] = text if args is None else args
+    return ours == theirs
+
+
+def _writer_of(message: BaseMessage) -> Callable[..., dict[str, Any]] | None:
+    """Return the writer for a subclass or chunk."""
+    return next((w for kind, w in _WRITE.items() if isinstance(message, kind)), None)
+
+
+_WRITE: dict[type[BaseMessage], Callable[[Encoder, Any, str, int], dict[str, Any]]] = {
+    HumanMessage: Encoder._user,
+    AIMessage: Encoder._assistant,
+    ToolMessage: Encoder._result,
+    SystemMessage: Encoder._system,
+    FunctionMessage: Encoder._function,
+    ChatMessage: Encoder._chat,
+}
