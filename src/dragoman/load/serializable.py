@@ -11,13 +11,14 @@ subclasses of this; they answer the same four questions.
 
 from abc import ABC
 from collections.abc import Iterator
-from typing import Any, Literal, NotRequired, TypedDict, cast
+from typing import Any, ClassVar, Literal, NotRequired, TypedDict, cast
 
 from pydantic import BaseModel, ConfigDict
 from pydantic.fields import FieldInfo
 
 __all__ = [
     "BaseSerialized",
+    "Secret",
     "Serializable",
     "SerializedConstructor",
     "SerializedNotImplemented",
@@ -109,8 +110,12 @@ def replace_secrets(kwargs: dict[str, Any], secrets: dict[str, str]) -> dict[str
             current = current[parent]
         else:
             if last in current:
-                current[last] = {"lc": 1, "type": "secret", "id": [env]}
+                current[last] = Secret({"lc": 1, "type": "secret", "id": [env]})
     return result
+
+
+class Secret(dict[str, Any]):
+    """A secret's marker made here; a user's dict of the same shape is no marker, and is escaped."""
 
 
 class Serializable(BaseModel, ABC):
@@ -130,6 +135,9 @@ class Serializable(BaseModel, ABC):
     """
 
     model_config = ConfigDict(extra="ignore")
+
+    lc_keeps_data: ClassVar[bool] = False
+    """Whether the fields are a user's data: kept to the letter, or refused when dumped."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """Build from keywords; subclasses may give positional arguments a meaning."""

@@ -1,0 +1,24 @@
+"""Small things users import by LangChain's names; what the package itself needs stands elsewhere."""
+
+from dragoman.utils.env import get_from_dict_or_env, get_from_env
+from dragoman.utils.formatting import StrictFormatter, formatter
+from dragoman.utils.iter import abatch_iterate, batch_iterate
+from dragoman.utils.strings import (
+    comma_list,
+    sanitize_for_postgres,
+    stringify_dict,
+    stringify_value,
+)
+
+__all__ = [
+    "StrictFormatter",
+    "abatch_iterate",
+    "batch_iterate",
+    "comma_list",
+    "formatter",
+    "get_from_dict_or_env",
+    "get_from_env",
+    "sanitize_for_postgres",
+    "stringify_dict",
+    "stringify_value",
+]
