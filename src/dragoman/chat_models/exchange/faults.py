@@ -18,12 +18,9 @@ from dragoman.errors import (
 )
 
 __all__ = [
-    "ModelStreamTimeoutError",
-    "connection_fault",
-    "reply_fault",
-    "request_id_of",
-    "stream_fault",
-]
+    "ModelStreamTimeoutError", "connection_fault", "is_connection_fault", "is_translated", "mask",
+    "reply_fault", "request_id_of", "showable", "stream_fault", "wrong_type",
+]  # fmt: skip
 
 
 class ModelStreamTimeoutError(ModelStreamError, ModelTimeoutError):
@@ -39,6 +36,7 @@ _TIMEOUTS = {
     "WriteTimeout": "the request could not be sent within {read} s",
     "PoolTimeout": "no free connection within {read} s; raise `max_connections`",
 }
+_CLIENTS = frozenset({"httpx2", "httpcore2", "httpx", "httpcore", "h11", "h2", "anyio", "zlib"})
 _OURS = {
     "UnsupportedProtocol": "the address must begin with http:// or https://",
     "InvalidURL": "the address is not a URL",
@@ -52,42 +50,60 @@ def request_id_of(headers: Mapping[str, str]) -> str | None:
     return next((headers[name] for name in _REQUEST_ID if name in headers), None)
 
 
+def is_connection_fault(error: Exception) -> bool:
+    """Return whether `error` comes from the HTTP client or the network."""
+    module = type(error).__module__.partition(".")[0]
+    return isinstance(error, (OSError, EOFError)) or module in _CLIENTS
+
+
+def is_translated(error: Exception) -> bool:
+    """Return whether `error` becomes a `ModelError`; one that does not is one already, or a bug."""
+    return not isinstance(error, ModelError) and (
+        isinstance(error, DecodeError) or is_connection_fault(error)
+    )
+
+
+def showable(error: Exception) -> Exception | None:
+    """Return `error` if it may stand in a traceback.
+
+    The text of an illegal header quotes the header, which may be the key.
+    """
+    return None if type(error).__name__ == "LocalProtocolError" else error
+
+
 def connection_fault(
-    error: Exception, *, url: str, provider: str, secrets: tuple[str, ...], **seconds: Any
+    error: Exception, url: str, provider: str, secrets: tuple[str, ...], seconds: Mapping[str, str]
 ) -> ModelError:
     """Return the error for an exception of the HTTP client, before or outside a stream."""
     kind, where = type(error).__name__, safe_url(url)
     if kind in _TIMEOUTS:
-        return ModelTimeoutError(f"{where}: {_TIMEOUTS[kind].format(**seconds)}", provider=provider)
+        text = _TIMEOUTS[kind].format_map(seconds)
+        return ModelTimeoutError(f"{where}: {text}", provider=provider)
     if kind in _OURS:
-        return ModelConnectionError(
-            f"{where}: {_OURS[kind]}", provider=provider, is_retryable=False
-        )
+        text = f"{where}: {_OURS[kind]}"
+        return ModelConnectionError(text, provider=provider, is_retryable=False)
     said = clean(str(error) or kind, secrets)
     if kind == "ConnectError":
         text = f"cannot connect to {where}: {said}; check the address and that the server runs"
     elif kind == "ProxyError":
         text = f"the proxy refused the connection to {where}: {said}"
+    elif isinstance(error, DecodeError):
+        text = f"the reply of {where} cannot be read: {said}"
     else:
         text = f"the connection to {where} broke before the reply was complete: {said}"
     return ModelConnectionError(text, provider=provider)
 
 
 def stream_fault(
-    error: Exception, *, provider: str, secrets: tuple[str, ...], **seconds: Any
+    error: Exception, provider: str, secrets: tuple[str, ...], seconds: Mapping[str, str]
 ) -> ModelError:
     """Return the error for an exception in the middle of a stream."""
-    if isinstance(error, ModelError):
-        return error
-    if isinstance(error, DecodeError):
-        return ModelStreamError(
-            f"the stream cannot be read: {clean(str(error), secrets)}", provider=provider
-        )
     if type(error).__name__ == "ReadTimeout":
-        text = "the stream fell silent for {read} s".format(**seconds)
+        text = f"the stream fell silent for {seconds['read']} s"
         return ModelStreamTimeoutError(text, provider=provider)
     said = clean(str(error) or type(error).__name__, secrets)
-    return ModelStreamError(f"the stream broke: {said}", provider=provider)
+    what = "cannot be read" if isinstance(error, DecodeError) else "broke"
+    return ModelStreamError(f"the stream {what}: {said}", provider=provider)
 
 
 def reply_fault(
@@ -118,14 +134,14 @@ def reply_fault(
     wait = wanted_wait_s(headers, data)
     if wait is not None:
         error.retry_after_s = wait  # type: ignore[attr-defined]
-    return masked(error, secrets)
+    return mask(error, secrets)
 
 
 _ALWAYS = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 
 
 def wrong_type(
-    content_type: str, body: bytes, *, provider: str, secrets: tuple[str, ...]
+    content_type: str, body: bytes, provider: str, secrets: tuple[str, ...]
 ) -> ModelError:
     """Return the error for a 200 that is not what was asked for, such as a proxy's login page."""
     said = clean(page_text(body.decode("utf-8", "replace")), secrets)[:300]
@@ -135,7 +151,7 @@ def wrong_type(
     )
 
 
-def masked(error: ModelError, secrets: tuple[str, ...]) -> ModelError:
+def mask(error: ModelError, secrets: tuple[str, ...]) -> ModelError:
     """Return `error` with its text cleaned."""
     text = clean(error.message, secrets)
     if text != error.message:

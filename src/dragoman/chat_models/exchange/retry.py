@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from dragoman.errors import ModelError, ModelStatusError
+from dragoman.errors import ModelError, ModelStatusError, create_message
 
 __all__ = ["RETRIED", "Retry", "is_retried", "wanted_wait_s"]
 
@@ -111,5 +111,9 @@ def note_wait(error: ModelStatusError, cap_s: float) -> None:
     """Say in the error's text how long the provider wants to be left alone, if that is too long."""
     wanted = error.retry_after_s
     if wanted is not None and wanted > cap_s:
-        text = f"The provider asks to wait {wanted:g} s, more than the {cap_s:g} s allowed"
-        error.args = (f"{error.args[0]}\n{text} (`max_retry_wait`); try again later.",)
+        error.message += (
+            f"; the provider asks to wait {wanted:g} s, more than the {cap_s:g} s allowed "
+            "(`max_retry_wait`)"
+        )
+        text = error.message
+        error.args = (text if error.code is None else create_message(message=text, error_code=error.code),)

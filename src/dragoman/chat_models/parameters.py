@@ -1,0 +1,153 @@
+"""What a user may write when a model is made or called: LangChain's names, ours, the provider's.
+
+`accept` sorts them: fields of the class, other spellings of those, parameters of the provider's wire
+(which go into `model_kwargs`), and unknown names, which are refused with the nearest known one.
+"""
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Any
+from urllib.parse import urlsplit
+
+from dragoman.chat_models.providers import Provider
+from dragoman.chat_models.secret import Secret
+from dragoman.errors import DragomanError, short
+
+__all__ = ["SPELLINGS", "ParameterError", "accept", "check_base_url", "refuse", "wire_parameters"]
+
+
+class ParameterError(DragomanError, ValueError, TypeError):
+    """A parameter of a model that is unknown, contradicts another, or has no possible meaning."""
+
+
+# Other spellings of fields, in LangChain's classes and in the providers' own clients.
+SPELLINGS: dict[str, str] = {
+    "model_name": "model",
+    "model_id": "model",
+    "request_timeout": "timeout",
+    "default_request_timeout": "timeout",
+    "max_tokens_to_sample": "max_tokens",
+    "max_completion_tokens": "max_tokens",
+    "max_output_tokens": "max_tokens",
+    "num_predict": "max_tokens",
+    "stop_sequences": "stop",
+    "http_async_client": "async_http_client",
+    "async_client": "async_http_client",
+    "openai_proxy": "proxy",
+    "anthropic_proxy": "proxy",
+    "groq_proxy": "proxy",
+    "additional_headers": "default_headers",
+    "headers": "default_headers",
+    "openai_organization": "organization",
+    "openai_api_version": "api_version",
+    "azure_ad_token_provider": "token_provider",
+    "deployment_name": "azure_deployment",
+    "region_name": "region",
+}
+
+# Arguments of a call that are no parameter of any wire.
+CALL_OPTIONS = frozenset(
+    {"tools", "tool_choice", "strict", "response_format", "timeout", "extra_body", "extra_headers",
+     "extra_query", "model", "temperature", "max_tokens", "top_p", "stop", "stream_usage", "history",
+     "model_kwargs", "run_manager", "ls_structured_output_format"}
+)  # fmt: skip
+
+
+def wire_parameters(api: str) -> frozenset[str]:
+    """Return the names of the body keys of a wire format."""
+    names: frozenset[str] = import_module(f"dragoman.codecs.{api}.tables").PARAMETERS
+    return names
+
+
+def accept(
+    data: Mapping[str, Any], fields: Iterable[str], provider: Provider, owner: str
+) -> dict[str, Any]:
+    """Return `data` with every name one of `fields`.
+
+    Args:
+        data: What the user wrote.
+        fields: The fields of the class.
+        provider: Whose model it is.
+        owner: The name of the class, for errors.
+
+    Raises:
+        ParameterError: For a name nobody knows, or two spellings of one field that differ.
+    """
+    known = frozenset(fields)
+    out: dict[str, Any] = {}
+    extras: dict[str, Any] = {}
+    for name, value in data.items():
+        target = name if name in known else _field_of(name, provider)
+        if target in known:
+            if target in out and out[target] != value:
+                others = [
+                    n
+                    for n in data
+                    if n != name and (n == target or _field_of(n, provider) == target)
+                ]
+                message = (
+                    f"`{owner}`: `{name}` and `{others[0]}` say different things; give one of them"
+                )
+                raise ParameterError(message)
+            out[target] = value
+        else:
+            extras[name] = value
+    if extras:
+        names = wire_parameters(provider.api)
+        unknown = [name for name in extras if name not in names]
+        if unknown:
+            raise refuse(unknown[0], known | names | SPELLINGS.keys(), owner)
+        out["model_kwargs"] = {**extras, **(out.get("model_kwargs") or {})}
+    for name in ("api_key",):
+        if out.get(name) is not None and not callable(out[name]):
+            out[name] = Secret(out[name])
+    return out
+
+
+def _field_of(name: str, provider: Provider) -> str:
+    if name in provider.key_fields:
+        return "api_key"
+    if name in provider.url_fields:
+        return "base_url"
+    return SPELLINGS.get(name, name)
+
+
+def refuse(name: str, known: Iterable[str], owner: str) -> ParameterError:
+    """Return the error for an unknown parameter."""
+    near = get_close_matches(name, sorted(known), n=1, cutoff=0.6)
+    mean = f"did you mean `{near[0]}`? If not, pass" if near else "pass"
+    return ParameterError(
+        f"`{owner}` has no parameter {short(name)}; {mean} it in `model_kwargs` to send it as it is"
+    )
+
+
+def check_base_url(url: str) -> str:
+    """Return an address without slashes at its end.
+
+    Raises:
+        ParameterError: If it is no http(s) address, or holds a password or a query. The text names
+            the problem and never the address, which may hold a key.
+    """
+    try:
+        parts = urlsplit(url.strip())
+        parts.port  # noqa: B018 - reading it checks it
+    except ValueError as error:
+        message = "`base_url` is not a URL; write it like https://host/v1"
+        raise ParameterError(message) from error
+    if (
+        parts.scheme not in ("http", "https")
+        or not parts.hostname
+        or any(c.isspace() for c in parts.netloc)
+    ):
+        message = "`base_url` must be an http or https address such as https://host/v1"
+        raise ParameterError(message)
+    if "@" in parts.netloc:
+        message = (
+            "`base_url` holds a user or password; pass it as `api_key` or in `default_headers`"
+        )
+        raise ParameterError(message)
+    if parts.query or parts.fragment:
+        message = "`base_url` holds a query; pass its parameters as `default_query`"
+        raise ParameterError(message)
+    return url.strip().rstrip("/")
