@@ -1,0 +1,120 @@
+"""What a model may be given, as messages it can take.
+
+Pure functions: strings, prompt values and lists of message-likes become a list of messages, and
+blocks of older shapes become standard ones. The caller's messages are never changed.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dragoman.messages import BaseMessage, HumanMessage, convert_to_messages
+
+__all__ = ["standard_inputs", "to_messages"]
+
+
+def to_messages(given: Any) -> list[BaseMessage]:
+    """Return the messages that a model's input means.
+
+    Raises:
+        ValueError: If it is no string, prompt value or sequence of message-likes.
+
+    >>> to_messages("Hi")
+    [HumanMessage(content='Hi', additional_kwargs={}, response_metadata={})]
+    """
+    if given.__class__ is list:
+        return convert_to_messages(given)
+    if given.__class__ is str:
+        return [HumanMessage(given)]
+    if hasattr(given, "to_messages"):
+        return given.to_messages()
+    if isinstance(given, str):
+        return [HumanMessage(str(given))]
+    if isinstance(given, Sequence) and not isinstance(given, (bytes, bytearray)):
+        return convert_to_messages(given)
+    message = (
+        f"Invalid input type {type(given)}. Must be a PromptValue, str, or list of BaseMessages."
+    )
+    raise ValueError(message)
+
+
+def standard_inputs(messages: list[BaseMessage]) -> list[BaseMessage]:
+    """Return the messages with audio and file blocks of older shapes made standard.
+
+    OpenAI's `input_audio` and `file`, and blocks with a `source_type`; `image_url` blocks stay, as
+    every codec reads them. Messages without such blocks are the same objects.
+    """
+    result: list[BaseMessage] | None = None
+    for index, message in enumerate(messages):
+        content: Any = message.content
+        if content.__class__ is str or not any(_is_old(block) for block in content):
+            continue
+        if result is None:
+            result = list(messages)
+        blocks = [_standard(block) if _is_old(block) else block for block in content]
+        result[index] = message.model_copy(update={"content": blocks})
+    return messages if result is None else result
+
+
+def _is_old(block: Any) -> bool:
+    if not isinstance(block, dict):
+        return False
+    return (
+        "source_type" in block
+        or (block.get("type") == "input_audio" and isinstance(block.get("input_audio"), dict))
+        or (block.get("type") == "file" and isinstance(block.get("file"), dict))
+    )
+
+
+def _standard(block: Mapping[str, Any]) -> dict[str, Any]:
+    if "source_type" in block:
+        return _from_v0(block)
+    if block["type"] == "input_audio":
+        audio = block["input_audio"]
+        return {
+            "type": "audio",
+            "base64": audio.get("data", ""),
+            "mime_type": f"audio/{audio.get('format', 'wav')}",
+        }
+    return _from_openai_file(block)
+
+
+def _from_openai_file(block: Mapping[str, Any]) -> dict[str, Any]:
+    file = block["file"]
+    extras = {"filename": file["filename"]} if file.get("filename") else {}
+    if "file_id" in file:
+        result: dict[str, Any] = {"type": "file", "file_id": file["file_id"]}
+    else:
+        data = str(file.get("file_data", ""))
+        head, comma, body = data.partition(",")
+        is_url = data.startswith("data:") and comma
+        mime = head[5:].partition(";")[0] if is_url else ""
+        result = {
+            "type": "file",
+            "base64": body if is_url else data,
+            "mime_type": mime or "application/pdf",
+        }
+    return {**result, "extras": extras} if extras else result
+
+
+# `source_type` -> the key of the standard block that holds the data, and the old key it stood in.
+SOURCES = {
+    "base64": ("base64", "data"),
+    "id": ("file_id", "id"),
+    "text": ("text", "text"),
+    "url": ("url", "url"),
+}
+
+
+def _from_v0(block: Mapping[str, Any]) -> dict[str, Any]:
+    source = block["source_type"]
+    if source not in SOURCES or SOURCES[source][1] not in block:
+        return dict(block)
+    new, old = SOURCES[source]
+    kind = "text-plain" if source == "text" else block.get("type")
+    result = {"type": kind, new: block[old]}
+    for key, value in block.items():
+        if key == "metadata":
+            result["extras"] = value
+        elif key not in ("type", "source_type", old):
+            result[key] = value
+    return result
