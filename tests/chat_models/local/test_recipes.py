@@ -76,6 +76,12 @@ def test_a_choice_of_a_tool_that_is_not_there_is_an_error():
         prepare({"messages": [USER], "tools": [ADD], "tool_choice": choice})
 
 
+@pytest.mark.parametrize("other", [{"type": "web_search"}, {"name": "f", "input_schema": {}}, "f"])
+def test_a_tool_that_is_no_function_is_an_error(other):
+    with pytest.raises(EncodeError, match=r"functions only, .* at `\$\.tools\[1\]`"):
+        prepare({"messages": [USER], "tools": [ADD, other]})
+
+
 @pytest.mark.parametrize(
     ("given", "path", "expected"),
     [
@@ -115,6 +121,10 @@ def test_free_strings_and_arrays_of_a_schema_get_limits_and_nothing_else_changes
             "day": {"type": "string", "format": "date"},
             "three": {"type": "array", "items": {"type": "integer"}, "minItems": 3},
             "more": {"$ref": "#/$defs/type"},
+            "free": {"title": "Free", "default": None},
+            "map": {"type": "object", "additionalProperties": {"type": "string"}},
+            "open": {"type": "object", "properties": {"a": {}}, "additionalProperties": True},
+            "wide": {"type": "object", "additionalProperties": True},
         },
         "$defs": {"type": {"type": "string", "default": {"type": "string"}}},
         "required": ["type"],
@@ -128,6 +138,10 @@ def test_free_strings_and_arrays_of_a_schema_get_limits_and_nothing_else_changes
     properties["maxLength"]["maxItems"] = 10
     properties["maxLength"]["items"]["anyOf"][0]["maxLength"] = 200
     expected["$defs"]["type"]["maxLength"] = 200
+    plain = {"type": ["string", "number", "boolean", "null"], "maxLength": 200}
+    properties["free"] |= plain
+    properties["map"]["additionalProperties"]["maxLength"] = 200
+    properties["open"] |= {"properties": {"a": plain}, "additionalProperties": False}
     assert sent == {"type": "json_schema", "json_schema": {"name": "x", "schema": expected}}
     assert schema == before
     assert prepare({"messages": [USER], "response_format": form}, "/x")["response_format"] is form

@@ -59,8 +59,8 @@ def prepare(body: dict[str, Any], path: str | os.PathLike[str] | None = None) ->
     `body` is not changed; the parts that stay as they are, are shared.
 
     Raises:
-        EncodeError: If a message holds an image, audio or a file, or `tool_choice` names a tool
-            that is not among `tools`.
+        EncodeError: If a message holds an image, audio or a file, a tool is no function, or
+            `tool_choice` names one that is not among `tools`.
 
     >>> tool = {"type": "function", "function": {"name": "add", "parameters": {}}}
     >>> ask = {"role": "user", "content": "1 and 2?"}
@@ -96,6 +96,10 @@ def _refuse_media(messages: list[Any]) -> None:
 def _choose_tools(body: dict[str, Any], recipe: Recipe) -> None:
     """Apply `tool_choice` to the top level of `body`, in place."""
     choice: Any = body.get("tool_choice")
+    for i, tool in enumerate(body.get("tools") or []):
+        if not (isinstance(tool, dict) and isinstance(tool.get("function"), dict)):
+            text = "a local model knows functions only, and none of a provider's own tools"
+            raise EncodeError(text, path=f"$.tools[{i}]", hint="bind a function in its place")
     if not body.get("tools") or choice == "none":
         for key in ("tools", "tool_choice", "parallel_tool_calls"):
             body.pop(key, None)
@@ -148,26 +152,45 @@ def _bounded_tool(tool: dict[str, Any], recipe: Recipe) -> dict[str, Any]:
     return {**tool, "function": bounded}
 
 
-# What free strings have, and must not get a length beside.
+# What limits a string already, beside which a length would be wrong or in vain.
 LIMITED = frozenset({"enum", "const", "pattern", "format", "maxLength", "minLength"})
+# Keywords beside which a schema still allows anything at all.
+NOTES = frozenset({"title", "description", "default", "examples", "deprecated", "$comment"})
+# The value is data; a map from names to schemas; one schema.
+DATA = frozenset({"enum", "const", "default", "examples", "required"})
+NAMED = frozenset({"properties", "$defs", "definitions"})
+PARTS = frozenset({"items", "additionalProperties"})
 
 
 def _bounded(schema: Any, recipe: Recipe) -> Any:
+    """Return `schema`, or one that allows less of the same: what ends."""
     if isinstance(schema, list):
         return [_bounded(item, recipe) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    # The values of these are data, or maps whose keys are names and not keywords.
-    result = {
-        key: value
-        if key in ("enum", "const", "default", "examples", "required")
-        else {name: _bounded(inner, recipe) for name, inner in value.items()}
-        if key in ("properties", "$defs", "definitions") and isinstance(value, dict)
-        else _bounded(value, recipe)
-        for key, value in schema.items()
-    }
+    result: dict[str, Any] = {}
+    for key, value in schema.items():
+        if key in DATA:
+            result[key] = value
+        elif key in NAMED and isinstance(value, dict):
+            result[key] = {name: _part(inner, recipe) for name, inner in value.items()}
+        elif key in PARTS:
+            result[key] = _part(value, recipe)
+        else:
+            result[key] = _bounded(value, recipe)
     if result.get("type") == "string" and not LIMITED & result.keys():
         result["maxLength"] = recipe.max_string
     if result.get("type") == "array" and not {"maxItems", "minItems"} & result.keys():
         result["maxItems"] = recipe.max_items
+    if result.get("properties") and result.get("additionalProperties") is True:
+        # Asked for its properties, a small model makes up others for as long as it may.
+        result["additionalProperties"] = False
     return result
+
+
+def _part(schema: Any, recipe: Recipe) -> Any:
+    """Return `schema` bounded; where any value would do, a plain one, since objects may nest on."""
+    if isinstance(schema, dict) and schema.keys() <= NOTES:
+        scalars = ["string", "number", "boolean", "null"]
+        return {**schema, "type": scalars, "maxLength": recipe.max_string}
+    return _bounded(schema, recipe)
