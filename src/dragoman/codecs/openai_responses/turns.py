@@ -1,0 +1,392 @@
+"""One assistant message as the items it is made of.
+
+What belongs together stays together: a reasoning item whose follower was taken out of the history is
+left out, and items whose reasoning is gone lose their server ids, not their text. With `store: false`
+nothing is on the server: reasoning without its content is left out, and messages are sent without ids.
+Sources: OpenAI answers 400 "was provided without its required following item", 400 "without its required
+reasoning item", 404 "Items are not persisted when `store` is set to false" (read 2026-11).
+"""
+
+import re
+from typing import Any
+
+from dragoman.codecs.contract import Change
+from dragoman.codecs.notes import note
+from dragoman.codecs.openai_responses.items import write_call, write_reasoning, write_server
+from dragoman.codecs.openai_responses.tables import API, CLIENT_ITEMS, Dialect
+from dragoman.codecs.openai_responses.wire import rest_of, write_part
+from dragoman.codecs.origin import foreign_value, is_from, provider_of
+from dragoman.codecs.pairing import WireIds
+from dragoman.codecs.shapes import as_dict, as_dicts, as_int, as_list, as_str
+from dragoman.codecs.turns import blocks_of
+from dragoman.errors import short
+from dragoman.messages import AIMessage
+
+__all__ = ["TurnWriter"]
+
+_CALL_ID = re.compile(r"[\s\S]{1,64}")
+"""400 "string too long. Expected a string with maximum length 64" for longer ones."""
+
+_CALLS = {"tool_call", "invalid_tool_call"}
+
+
+class TurnWriter:
+    """Writes assistant messages; one object an encoded request.
+
+    Args:
+        dialect: The provider's row.
+        store: The request's `store`; False if nothing is kept on the server.
+        changes: Receives what was left out.
+
+    Attributes:
+        kinds: The wire id of every call so far -> the type of its item.
+        ids: The mapping of call ids.
+    """
+
+    def __init__(self, dialect: Dialect, store: Any, changes: list[Change] | None) -> None:
+        self.dialect = dialect
+        self.stateless = store is False
+        self.changes = changes
+        self.kinds: dict[str, str] = {}
+        self.ids = WireIds(_CALL_ID, prefix="call_")
+
+    def write(self, message: AIMessage, path: str) -> list[dict[str, Any]]:
+        """Return the items of one message."""
+        return _Turn(self, message, path).write()
+
+
+class _Turn:
+    def __init__(self, writer: TurnWriter, message: AIMessage, path: str) -> None:
+        self.writer = writer
+        self.path = path
+        self.message = message
+        self.is_own = is_from(message, writer.dialect.provider)
+        self.has_origin = provider_of(message) is not None
+        self.items: list[dict[str, Any]] = []
+        self.blocks = blocks_of(message)
+        bag = as_dict(message.additional_kwargs.get(API)) if self.is_own else {}
+        self.entries = as_dicts(bag.get("items"))
+        self.used: set[int] = set()
+        self.plain = self._plain_reasoning()
+        self.gone: set[int] = set()  # places of reasoning entries that are not sent
+        self.kept: set[str] = set()  # ids of reasoning blocks that are sent
+        self.part_of: dict[str, Any] | None = None  # the message item that parts go into
+        self.part_id: Any = None
+
+    # ------------------------------------------------------------------ the walk
+
+    def write(self) -> list[dict[str, Any]]:
+        self._choose_reasoning()
+        results = {
+            b.get("tool_call_id"): b
+            for b in self.blocks
+            if b.get("type") == "server_tool_result" and "item_type" not in as_dict(b.get("extras"))
+        }
+        at = 0
+        while at < len(self.blocks):
+            block = self.blocks[at]
+            kind = block.get("type")
+            where = f"{self.path}.content[{at}]"
+            if kind == "reasoning":
+                group = self._group(at)
+                self._reasoning(group, where)
+                at += len(group)
+                continue
+            at += 1
+            if kind in _CALLS:
+                self._call(block)
+            elif kind == "server_tool_call":
+                self._server(block, results.pop(block.get("id"), None), where)
+            elif kind == "server_tool_result":
+                self._result(block, where)
+            elif kind == "image" and as_dict(block.get("extras")).get("item_type"):
+                self._image(block, where)
+            elif kind == "non_standard" and not block.get("part"):
+                self._non_standard(block, where)
+            else:
+                self._part(block, where)
+        self._rest_of_entries()
+        return self.items
+
+    def _drop(self, where: str, what: str, *, lossy: bool = True) -> None:
+        code = "dropped_reasoning" if what.startswith("reasoning") else "dropped_block"
+        note(self.writer.changes, where, code, f"{what} is left out", lossy=lossy)
+
+    def _add(self, item: dict[str, Any]) -> None:
+        self.part_of = None
+        self.items.append(item)
+
+    # ------------------------------------------------------------------ reasoning
+
+    def _plain_reasoning(self) -> str | None:
+        """Return unsigned reasoning, and take the block that shows it out of the blocks."""
+        text = as_str(self.message.additional_kwargs.get("reasoning_content"))
+        first = self.blocks[0] if self.blocks else {}
+        shown = {"type": "reasoning", "reasoning": text}
+        if text is not None and {k: v for k, v in first.items() if k != "index"} == shown:
+            self.blocks = self.blocks[1:]
+            return text
+        return None if any(b.get("type") == "reasoning" for b in self.blocks) else text
+
+    def _choose_reasoning(self) -> None:
+        """Decide which reasoning is sent, before its followers ask."""
+        bare = [n for n, e in enumerate(self.entries) if e.get("type") == "reasoning"]
+        for n in bare:
+            entry = self.entries[n]
+            n_chars = sum(
+                as_int(k) or 0 for f in ("summary", "content") for k in as_list(entry.get(f))
+            )
+            is_cut = n_chars > 0 and self.plain is None
+            if is_cut or (self.writer.stateless and not as_list(entry.get("content"))):
+                self.gone.add(n)
+                if not is_cut:
+                    self._drop(self.path, "reasoning that is kept on no server", lossy=False)
+        if self.plain is not None and not bare:
+            if self.is_own and self.writer.dialect.plain_reasoning:
+                parts = [{"type": "reasoning_text", "text": self.plain}]
+                self.items.append({"type": "reasoning", "summary": [], "content": parts})
+            else:
+                self._drop(self.path, "reasoning of another kind")
+        present = self._followers()
+        for at, block in enumerate(self.blocks):
+            if block.get("type") != "reasoning" or not isinstance(id := block.get("id"), str):
+                continue
+            if self._is_sent(block, self._group(at), present):
+                self.kept.add(id)
+
+    def _followers(self) -> set[Any]:
+        found: set[Any] = set()
+        for block in self.blocks:
+            found |= {block.get("id"), as_dict(block.get("extras")).get("item_id")}
+            value = as_dict(block.get("value"))
+            found |= {v for k in ("id", "call_id") if isinstance(v := value.get(k), str)}
+        return found
+
+    def _group(self, at: int) -> list[dict[str, Any]]:
+        """Return the blocks of the reasoning item that starts at `at`."""
+        first = self.blocks[at]
+        group = [first]
+        for block in self.blocks[at + 1 :]:
+            extras = as_dict(block.get("extras"))
+            if block.get("type") != "reasoning" or "encrypted_content" in extras:
+                break
+            is_same = isinstance(block.get("id"), str) and block.get("id") == first.get("id")
+            if not is_same and not (extras.get("continues") and "id" not in block):
+                break
+            group.append(block)
+        return group
+
+    def _is_sent(
+        self, first: dict[str, Any], group: list[dict[str, Any]], present: set[Any]
+    ) -> bool:
+        extras = as_dict(first.get("extras"))
+        if not self.is_own:
+            return False
+        follower = extras.get("next_item")
+        if follower is not None and follower not in present:
+            return False
+        if extras.get("encrypted_content") or isinstance(first.get("summary"), list):
+            return True
+        has_content = any(as_dict(b.get("extras")).get("kind") for b in group)
+        if has_content and self.writer.dialect.plain_reasoning:
+            return True
+        if isinstance(id := first.get("id"), str) and not id.startswith("lc_"):
+            return not self.writer.stateless and self.has_origin
+        return self.writer.dialect.plain_reasoning and not self._is_signed(extras)
+
+    @staticmethod
+    def _is_signed(extras: dict[str, Any]) -> bool:
+        return "signature" in extras
+
+    def _reasoning(self, group: list[dict[str, Any]], where: str) -> None:
+        first = group[0]
+        if not self._is_sent(first, group, self._followers()):
+            text = any(b.get("reasoning") for b in group)
+            self._drop(where, "reasoning that may not be sent here", lossy=text)
+        elif isinstance(first.get("summary"), list):
+            self._add({k: v for k, v in first.items() if k not in {"index", "reasoning", "extras"}})
+        else:
+            self._add(write_reasoning(group))
+
+    def _entry_reasoning(self, n: int) -> dict[str, Any]:
+        """Return the item of plain reasoning: its entry has the lengths, `reasoning_content` the text."""
+        entry = self.entries[n]
+        text = self.plain or ""
+        item = {k: v for k, v in entry.items() if k not in {"summary", "content"}}
+        places = self._lengths()
+        total = sum(size for _, _, size in places) + 2 * max(len(places) - 1, 0)
+        item["summary"] = []
+        if total != len(text):  # it was edited: the first item has all of it
+            first = places[0][0] if places else n
+            if n == first and text:
+                kind = places[0][1] if places else "summary"
+                item.setdefault(kind, []).append(_part(kind, text))
+            return item
+        at = 0
+        for place, field, size in places:
+            if place == n:
+                item.setdefault(field, []).append(_part(field, text[at : at + size]))
+            at += size + 2
+        if entry.get("content") == []:
+            item["content"] = []
+        return item
+
+    def _lengths(self) -> list[tuple[int, str, int]]:
+        return [
+            (n, field, as_int(size) or 0)
+            for n, entry in enumerate(self.entries)
+            if entry.get("type") == "reasoning"
+            for field in ("summary", "content")
+            for size in as_list(entry.get(field))
+        ]
+
+    # ------------------------------------------------------------------ entries of plain items
+
+    def _claim(self, kind: str, call_id: Any = None) -> tuple[int, dict[str, Any]] | None:
+        """Return the next entry of this kind, after sending the reasoning that stands before it."""
+        for n, entry in enumerate(self.entries):
+            if n in self.used or entry.get("type") == "reasoning":
+                continue
+            if kind == "message" and entry.get("type") != "message":
+                continue
+            if kind == "call" and entry.get("call_id") != call_id:
+                continue
+            self.used.add(n)
+            for before in range(n):
+                if self.entries[before].get("type") == "reasoning" and before not in self.used:
+                    self.used.add(before)
+                    if before not in self.gone:
+                        self._add(self._entry_reasoning(before))
+            return n, entry
+        return None
+
+    def _rest_of_entries(self) -> None:
+        """Send the reasoning that stood last; what led to something that is gone stays away."""
+        for n, entry in enumerate(self.entries):
+            if entry.get("type") != "reasoning" or n in self.used or n in self.gone:
+                continue
+            after = [e for e in self.entries[n + 1 :] if e.get("type") != "reasoning"]
+            if after:
+                self._drop(self.path, "reasoning whose item is gone")
+            else:
+                self._add(self._entry_reasoning(n))
+
+    def _fields(self, n: int, entry: dict[str, Any]) -> dict[str, Any]:
+        """Return what an entry adds to its item; without the id if its reasoning is gone."""
+        fields = rest_of(entry, "type", "call_id")
+        before = [k for k in range(n) if self.entries[k].get("type") == "reasoning"]
+        if before and before[-1] in self.gone:
+            fields.pop("id", None)
+        return fields
+
+    # ------------------------------------------------------------------ messages
+
+    def _part(self, block: dict[str, Any], where: str) -> None:
+        part = write_part(block, where, changes=self.writer.changes, said_by_model=True)
+        if part is None:
+            return
+        extras = as_dict(block.get("extras")) if self.is_own else {}
+        own = as_dict(extras.get(API))
+        if "item" in own:
+            part = {k: v for k, v in part.items() if k != "item"}
+        if not self.is_own and part.get("type") == "output_text":
+            part = {"type": "output_text", "text": part["text"], "annotations": part["annotations"]}
+        id = block.get("id") if self.is_own else None
+        id = None if isinstance(id, str) and id.startswith("lc_") else id
+        is_new = self.part_of is None or bool(extras.get("new_item"))
+        if not is_new and id is not None and self.part_id is not None and id != self.part_id:
+            is_new = True
+        if is_new:
+            self._start_message(id, extras, own)
+        assert self.part_of is not None
+        self.part_of["content"].append(part)
+
+    def _start_message(self, id: Any, extras: dict[str, Any], own: dict[str, Any]) -> None:
+        fields: dict[str, Any] = {}
+        if id is None and "status" not in extras and (claimed := self._claim("message")):
+            fields = self._fields(*claimed)
+            id = fields.get("id")
+        else:
+            fields = {k: extras[k] for k in ("status", "phase") if k in extras}
+            thought = extras.get("reasoning_item")
+            if isinstance(id, str) and (thought is None or thought in self.kept):
+                fields["id"] = id
+            fields.update(as_dict(own.get("item")))
+        if self.writer.stateless:
+            fields.pop("id", None)
+        item: dict[str, Any] = {"type": "message", "role": "assistant", **fields, "content": []}
+        self._add(item)
+        self.part_of, self.part_id = item, id
+
+    # ------------------------------------------------------------------ calls
+
+    def _call(self, block: dict[str, Any]) -> None:
+        own_id = as_str(block.get("id"))
+        extras = as_dict(block.get("extras")) if self.is_own else {}
+        extras = {k: v for k, v in extras.items() if k != "reasoning_item"}
+        thought = as_dict(block.get("extras")).get("reasoning_item")
+        if thought is not None and thought not in self.kept:
+            extras.pop("item_id", None)
+        claimed = self._claim("call", own_id) if own_id else None
+        if claimed is not None:
+            fields = self._fields(*claimed)
+            if "id" in fields:
+                fields["item_id"] = fields.pop("id")
+            extras = {**fields, **extras}
+        if not self.has_origin:
+            known = {"item_type", "item_id", "namespace", "arguments", "status"}
+            extras = {k: v for k, v in extras.items() if k in known}
+        wire_id = self.writer.ids.call(own_id)
+        args = block.get("args")
+        if block["type"] == "invalid_tool_call":
+            args = args if isinstance(args, str) else ""
+        named = {"id": wire_id, "name": block.get("name") or ""}
+        item = write_call(named, args, extras)
+        kind = extras.get("item_type")
+        self.writer.kinds[wire_id] = kind if kind in CLIENT_ITEMS else "function_call"
+        self._add(item)
+
+    # ------------------------------------------------------------------ tools of the provider
+
+    def _server(self, block: dict[str, Any], result: dict[str, Any] | None, where: str) -> None:
+        item = write_server(block, result) if self.is_own else None
+        if item is None:
+            self._drop(where, f"a call of the server tool {short(block.get('name'))}")
+        else:
+            self._add(item)
+
+    def _result(self, block: dict[str, Any], where: str) -> None:
+        extras = as_dict(block.get("extras"))
+        if self.is_own and extras.get("item_type") == "tool_search_output":
+            output = as_dict(block.get("output"))
+            rest = {k: v for k, v in extras.items() if k != "item_type"}
+            self._add({"type": "tool_search_output", "id": block.get("id"), **output, **rest})
+        elif not self.is_own:
+            self._drop(where, "the result of a server tool")
+
+    def _image(self, block: dict[str, Any], where: str) -> None:
+        extras = as_dict(block.get("extras"))
+        if self.is_own and extras["item_type"] == "image_generation_call":
+            rest = {k: v for k, v in extras.items() if k != "item_type"}
+            given = {"type": "image_generation_call", "id": block.get("id")}
+            self._add({**given, "result": block.get("base64"), **rest})
+        else:
+            self._drop(where, "an image the model made")
+
+    def _non_standard(self, block: dict[str, Any], where: str) -> None:
+        value = foreign_value(block, API)
+        kind = None if value is None else value.get("type")
+        if value is None or ("api" not in block and not _is_item(kind)):
+            self._drop(where, f"a block of kind {short(as_dict(block.get('value')).get('type'))}")
+        elif block.get("api") == API and not self.is_own:
+            self._drop(where, "an item of another provider")
+        else:
+            self._add(value)
+
+
+def _is_item(kind: Any) -> bool:
+    return isinstance(kind, str) and kind.endswith(("_call", "_output", "_list_tools", "_request", "compaction", "item_reference"))  # fmt: skip
+
+
+def _part(field: str, text: str) -> dict[str, Any]:
+    return {"type": "summary_text" if field == "summary" else "reasoning_text", "text": text}
