@@ -69,6 +69,7 @@ class ProviderChatModel(ToolBinding, BaseChatModel):
 
     model_config = ConfigDict(
         extra="forbid",
+        defer_build=True,  # thirty classes, of which a program uses one
         hide_input_in_errors=True,
         protected_namespaces=(),
         arbitrary_types_allowed=True,

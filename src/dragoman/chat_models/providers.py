@@ -119,7 +119,6 @@ _BEDROCK = {
     "tier": "verified",
 }
 _LOCAL = {
-    "dialect": "llamacpp",
     "auth": "bearer",
     "key_optional": True,
     "patient": True,
@@ -189,8 +188,8 @@ _ROWS = (
         key_variables=("COHERE_API_KEY", "CO_API_KEY"), key_fields=("cohere_api_key",),
         asks_for_usage=False,
     ),
-    Provider(name="local", title="ChatLocal", **_LOCAL),  # type: ignore[arg-type]
-    Provider(name="llamacpp", title="ChatLlamaCpp", **_LOCAL),  # type: ignore[arg-type]
+    Provider(name="local", title="ChatLocal", dialect="local", **_LOCAL),  # type: ignore[arg-type]
+    Provider(name="llamacpp", title="ChatLlamaCpp", dialect="llamacpp", **_LOCAL),  # type: ignore[arg-type]
     _openai_like("fireworks", "ChatFireworks", "https://api.fireworks.ai/inference/v1", "FIREWORKS_API_KEY"),
     _openai_like("together", "ChatTogether", "https://api.together.xyz/v1", "TOGETHER_API_KEY"),
     _openai_like("perplexity", "ChatPerplexity", "https://api.perplexity.ai", "PERPLEXITY_API_KEY", asks_for_usage=False, key_variables=("PERPLEXITY_API_KEY", "PPLX_API_KEY"), key_fields=("pplx_api_key",)),
