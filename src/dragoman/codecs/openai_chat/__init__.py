@@ -3,6 +3,11 @@
 from typing import Any
 
 from dragoman.codecs.contract import Change, ChatRequest
+from dragoman.codecs.openai_chat.convert_blocks import (
+    convert_to_openai_data_block,
+    convert_to_openai_image_block,
+)
+from dragoman.codecs.openai_chat.convert_messages import convert_to_openai_messages
 from dragoman.codecs.openai_chat.decode import decode_request
 from dragoman.codecs.openai_chat.encode import encode_request
 from dragoman.codecs.openai_chat.server import StreamEncoder, encode_response
@@ -12,7 +17,13 @@ from dragoman.codecs.wire_errors import wire_error
 from dragoman.errors import ModelError
 from dragoman.messages import AIMessage
 
-__all__ = ["OpenAIChatCodec", "make_codec"]
+__all__ = [
+    "OpenAIChatCodec",
+    "convert_to_openai_data_block",
+    "convert_to_openai_image_block",
+    "convert_to_openai_messages",
+    "make_codec",
+]
 
 
 class OpenAIChatCodec:
