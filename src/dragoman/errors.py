@@ -214,7 +214,7 @@ class ModelRefusalError(ModelError):
         """Return the error for a `refusal` block, naming its category and text where it has them."""
         text = "Model refused to produce the requested output"
         extras = block.get("extras")
-        category: Any = extras.get("category") if isinstance(extras, dict) else None  # pyright: ignore[reportUnknownMemberType]
+        category: Any = extras.get("category") if isinstance(extras, dict) else None
         if category:
             text += f" (category={category!r})"
         if block.get("refusal"):

@@ -7,7 +7,6 @@ invalid call.
 """
 
 from collections.abc import Callable
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import msgspec
@@ -22,9 +21,16 @@ from dragoman.messages.base import (
     lazy_field,
 )
 from dragoman.messages.calls import raw_calls, rebuilt_calls, rebuilt_invalid_calls
-from dragoman.messages.content import InvalidToolCall, ToolCall, ToolCallChunk
-from dragoman.messages.fragments import Fragments, check_fragment, merged_chunks, read_calls
-from dragoman.messages.leaves import Leaves, Run, append, seen
+from dragoman.messages.content import ToolCallChunk
+from dragoman.messages.fragments import (
+    Call,
+    Fragments,
+    check_fragment,
+    merged_chunks,
+    read_calls,
+)
+from dragoman.messages.leaves import append
+from dragoman.messages.translate import ai_blocks
 from dragoman.messages.usage import (
     InputTokenDetails,
     OutputTokenDetails,
@@ -35,6 +41,7 @@ from dragoman.messages.usage import (
 )
 
 if TYPE_CHECKING:
+    from dragoman.messages.base import Slot
     from dragoman.messages.content import ContentBlock
 
 __all__ = [
@@ -73,15 +80,35 @@ class AIMessage(BaseMessage, kw_only=True, dict=True, tag="ai"):
     _always_shown = BaseMessage._always_shown | {"tool_calls", "invalid_tool_calls"}
 
     if TYPE_CHECKING:
-        _raw_tool_calls: Any
-        _raw_invalid_tool_calls: Any
+        _raw_tool_calls = Slot()
+        _raw_invalid_tool_calls = Slot()
 
     def __post_init__(self) -> None:
+        if (
+            self._raw_content.__class__ is str
+            and (self.id is None or self.id.__class__ is str)
+            and self.name is None
+            and self.type is self._default_type
+            and self.usage_metadata is None
+            and self._raw_invalid_tool_calls is UNSET
+            and self._raw_content_blocks is UNSET
+            and self._raw_additional_kwargs is UNSET
+            and self._raw_response_metadata is UNSET
+        ):
+            calls = self._raw_tool_calls
+            if calls is UNSET:
+                return
+            if calls.__class__ is list and calls:
+                self._raw_tool_calls = rebuilt_calls(calls)
+                return
+        self._check()
+
+    def _check(self) -> None:
         blocks = self._raw_content_blocks
-        super().__post_init__()
+        super()._check()
         calls, invalid = self._raw_tool_calls, self._raw_invalid_tool_calls
-        if blocks is not UNSET and calls is UNSET and self.content.__class__ is list:
-            calls = [b for b in cast("list[Any]", self.content) if _is_call_block(b)]
+        if blocks is not UNSET and calls is UNSET and self._raw_content.__class__ is list:
+            calls = [b for b in self._raw_content if _is_call_block(b)]
         if calls is UNSET and invalid is UNSET:
             if self._raw_additional_kwargs is not UNSET:
                 self._read_raw_calls()
@@ -125,14 +152,12 @@ def _is_call_block(block: Any) -> bool:
 
 def _ai_content_blocks(self: AIMessage) -> "list[ContentBlock]":
     """The reply in standard blocks: content, calls and reasoning; made anew at each read."""
-    from dragoman.messages.translate import ai_blocks
-
     return cast("list[ContentBlock]", ai_blocks(self))
 
 
 lazy_field(AIMessage, "tool_calls", list, "Calls with parsed arguments.")
 lazy_field(AIMessage, "invalid_tool_calls", list, "Calls that cannot be run.")
-AIMessage.content_blocks = property(_ai_content_blocks, doc=_ai_content_blocks.__doc__)  # pyright: ignore[reportAttributeAccessIssue]
+AIMessage.content_blocks = property(_ai_content_blocks, doc=_ai_content_blocks.__doc__)
 
 
 class AIMessageChunk(AIMessage, BaseMessageChunk, kw_only=True, dict=True, tag="AIMessageChunk"):
@@ -155,67 +180,78 @@ class AIMessageChunk(AIMessage, BaseMessageChunk, kw_only=True, dict=True, tag="
     _always_shown = AIMessage._always_shown | {"tool_call_chunks"}
 
     if TYPE_CHECKING:
-        _raw_tool_call_chunks: Any
+        _raw_tool_call_chunks = Slot()
 
     def __post_init__(self) -> None:
         if (
             self._raw_content.__class__ is str
-            and self._raw_tool_call_chunks is UNSET
+            and (self.id is None or self.id.__class__ is str)
+            and self.name is None
+            and self.type is self._default_type
+            and self.chunk_position is None
+            and self.usage_metadata is None
             and self._raw_tool_calls is UNSET
             and self._raw_invalid_tool_calls is UNSET
+            and self._raw_content_blocks is UNSET
             and self._raw_additional_kwargs is UNSET
+            and self._raw_response_metadata is UNSET
         ):
-            BaseMessage.__post_init__(self)
-            if self.usage_metadata is not None:
-                self.usage_metadata = check_usage(self.usage_metadata)
-        else:
-            self._check_calls()
-        if self.chunk_position is not None and self.chunk_position != "last":
-            message = f"expected 'last' or None, got {short(self.chunk_position)}"
-            raise MessageError(message, path="chunk_position")
+            chunks = self._raw_tool_call_chunks
+            if chunks is UNSET:
+                return
+            if chunks.__class__ is list and chunks:
+                for chunk in chunks:
+                    if not _is_common(chunk):
+                        break
+                else:
+                    return
+        self._check()
 
-    def _check_calls(self) -> None:
+    def _check(self) -> None:
         chunks = self._raw_tool_call_chunks
         if chunks is not UNSET:
             if chunks.__class__ is not list:
                 chunks = _as_list(chunks)
             for position, chunk in enumerate(chunks):
-                if chunk.__class__ is not dict or len(chunk) != 5 or not _is_common(chunk):
-                    check_fragment(chunk, f"tool_call_chunks[{position}]")
+                check_fragment(chunk, f"tool_call_chunks[{position}]")
         if chunks:
             # the fragments say it all: what else was passed is computed from them
             self._raw_tool_calls = self._raw_invalid_tool_calls = UNSET
-            BaseMessage.__post_init__(self)
+            BaseMessage._check(self)
+            self._raw_tool_call_chunks = chunks.copy()
             if self.usage_metadata is not None:
                 self.usage_metadata = check_usage(self.usage_metadata)
-            self._raw_tool_call_chunks = chunks.copy()
         else:
             self._raw_tool_call_chunks = UNSET
-            AIMessage.__post_init__(self)
+            super()._check()
             self._derive_fragments()
+        if self.chunk_position is not None and self.chunk_position != "last":
+            message = f"expected 'last' or None, got {short(self.chunk_position)}"
+            raise MessageError(message, path="chunk_position")
 
     def _derive_fragments(self) -> None:
         """Make fragments of the calls the chunk was given whole."""
         calls, invalid = self._raw_tool_calls, self._raw_invalid_tool_calls
         if calls is UNSET and invalid is UNSET:
             return
-        fragments: list[ToolCallChunk] = []
-        for call in () if calls is UNSET else calls:
-            fragments.append(_fragment(call["name"], _json_text(call["args"]), call["id"]))
-        for call in () if invalid is UNSET else invalid:
-            fragments.append(_fragment(call["name"], call["args"], call["id"]))
+        fragments = [
+            _fragment(call["name"], _json_text(call["args"]), call["id"])
+            for call in (() if calls is UNSET else calls)
+        ]
+        fragments += [
+            _fragment(call["name"], call["args"], call["id"])
+            for call in (() if invalid is UNSET else invalid)
+        ]
         self._raw_tool_call_chunks = fragments
         # A call given whole is read back from its fragment, so that + finds one form only.
         self._raw_tool_calls = self._raw_invalid_tool_calls = UNSET
 
-    def _assembled(self) -> list[Any]:
+    def _assembled(self) -> list[Call]:
         """Return the calls the fragments make so far."""
-        raw = self._raw_tool_call_chunks
-        if raw is UNSET or not raw:
-            return []
-        if raw.__class__ is not Run:
-            return Fragments(raw).calls(len(raw))
-        return raw.buffer.calls(raw.length)
+        raw: Any = self._raw_tool_call_chunks
+        if raw.__class__ is tuple:
+            return raw[0].calls(raw[1])
+        return Fragments(raw).calls(len(raw)) if raw else []
 
     def _value(self, name: str) -> Any:
         if name in ("tool_calls", "invalid_tool_calls", "tool_call_chunks"):
@@ -227,48 +263,61 @@ class AIMessageChunk(AIMessage, BaseMessageChunk, kw_only=True, dict=True, tag="
         return self._raw_response_metadata is not UNSET and _is_length(self.response_metadata)
 
     def _read_calls(self) -> None:
-        ended = self.chunk_position == "last"
+        ended = self.chunk_position is not None
         cut_off = ended and self._is_cut_off()
-        valid, invalid = read_calls(self._assembled(), ended=ended, cut_off=cut_off)
-        self._raw_tool_calls, self._raw_invalid_tool_calls = valid, invalid
+        self._raw_tool_calls, self._raw_invalid_tool_calls = read_calls(
+            self._assembled(), ended, cut_off
+        )
 
     # ------------------------------------------------------------------ addition
 
-    def __add__(self, other: Any) -> Self:
+    def __add__(self, other: Any) -> Self:  # pyright: ignore[reportIncompatibleMethodOverride]
         if (
             other.__class__ is AIMessageChunk
+            and other._raw_content.__class__ is str
             and other._raw_additional_kwargs is UNSET
             and other._raw_response_metadata is UNSET
             and other.usage_metadata is None
-            and other.name is None
             and other.chunk_position is None
+            and other.name is None
             and (other.id is None or other.id == self.id)
-            and not other.__dict__
         ):
-            content = other._raw_content
+            # The two shapes of nearly all chunks: a piece of text, or fragments of calls.
             fragments = other._raw_tool_call_chunks
-            if content.__class__ is str and fragments.__class__ is not Run:
-                # The two shapes of nearly all chunks: a piece of text, or fragments of calls.
+            if fragments.__class__ is not tuple:
                 new = _copy_struct(self)
+                content = other._raw_content
                 if content:
                     raw = self._raw_content
-                    if raw.__class__ is Run:
-                        buffer, length = raw.buffer, raw.length
-                        if len(buffer.items) != length:
-                            buffer = Leaves(buffer.items[:length])
-                        buffer.items.append(content)
-                        new._raw_content = Run(buffer, length + 1)
+                    if raw.__class__ is tuple:
+                        buffer, length = raw
+                        items = buffer.items
+                        if len(items) == length:
+                            items.append(content)
+                            new._raw_content = (buffer, length + 1)
+                        else:
+                            new._raw_content = append(raw, [content])
+                    elif raw == "":
+                        new._raw_content = content
                     else:
                         new._raw_content = append(_leaf(raw), [content])
-                if fragments is not UNSET and fragments:
+                if fragments:
                     new._raw_tool_call_chunks = _appended(self._raw_tool_call_chunks, fragments)
                     new._raw_tool_calls = new._raw_invalid_tool_calls = UNSET
-                for field in ("_raw_additional_kwargs", "_raw_response_metadata"):
-                    mine = getattr(self, field)
-                    if mine.__class__ is dict:
-                        setattr(new, field, mine.copy())
+                if (
+                    self._raw_additional_kwargs is not UNSET
+                    or self._raw_response_metadata is not UNSET
+                ):
+                    new._own_dicts()
                 return new
         return super().__add__(other)
+
+    def _own_dicts(self) -> None:
+        """Make dicts that a copy shares with its original the copy's own."""
+        for field in ("_raw_additional_kwargs", "_raw_response_metadata"):
+            mine = getattr(self, field)
+            if mine.__class__ is dict:
+                setattr(self, field, mine.copy())
 
     def _plus(self, others: tuple[BaseMessageChunk, ...]) -> Self:
         new = super()._plus(others)
@@ -276,11 +325,9 @@ class AIMessageChunk(AIMessage, BaseMessageChunk, kw_only=True, dict=True, tag="
         usages = [self.usage_metadata]
         for other in others:
             if isinstance(other, AIMessageChunk):
-                raw = other._raw_tool_call_chunks
-                if raw is not UNSET and raw:
-                    fragments += (
-                        raw.buffer.items[: raw.length] if raw.__class__ is Run else list(raw)
-                    )
+                raw: Any = other._raw_tool_call_chunks
+                if raw:
+                    fragments += raw[0].items[: raw[1]] if raw.__class__ is tuple else raw
                 new.id = _better_id(new.id, other.id)
                 usages.append(other.usage_metadata)
                 if other.chunk_position == "last":
@@ -309,21 +356,20 @@ def _json_text(args: dict[str, Any]) -> str:
     return json.dumps(args, ensure_ascii=False, default=str)
 
 
-_common_values = itemgetter("name", "args", "id", "index", "type")
-
-
-def _is_common(chunk: dict[str, Any]) -> bool:
+def _is_common(chunk: Any) -> bool:
+    """Return whether a fragment has the five keys and types that nearly all have."""
     try:
-        name, args, id_val, index, kind = _common_values(chunk)
-    except KeyError:
+        args, index = chunk["args"], chunk["index"]
+        return (
+            (args.__class__ is str or args is None)
+            and (index.__class__ is int or index is None)
+            and ((name := chunk["name"]) is None or name.__class__ is str)
+            and ((id_val := chunk["id"]) is None or id_val.__class__ is str)
+            and len(chunk) == 5
+            and "type" in chunk
+        )
+    except (KeyError, TypeError):
         return False
-    return (
-        (args.__class__ is str or args is None)
-        and (name is None or name.__class__ is str)
-        and (id_val is None or id_val.__class__ is str)
-        and (index.__class__ is int or index is None or index.__class__ is str)
-        and kind == "tool_call_chunk"
-    )
 
 
 def _as_list(value: Any) -> list[Any]:
@@ -333,17 +379,22 @@ def _as_list(value: Any) -> list[Any]:
     raise MergeError(message, path="tool_call_chunks")
 
 
-def _appended(raw: Any, fragments: list[Any]) -> Run:
+def _appended(raw: Any, fragments: list[Any]) -> tuple[Fragments, int]:
     """Return a run of fragments with some more at its end."""
-    if raw.__class__ is Run:
-        buffer, length = raw.buffer, raw.length
-        if len(buffer.items) != length:
-            buffer = Fragments(buffer.items[:length])
+    if raw.__class__ is tuple:
+        buffer, length = raw
+        items = buffer.items
+        if len(items) != length:  # somebody else went on from here
+            buffer = Fragments(items[:length])
+            items = buffer.items
     else:
-        buffer = Fragments([] if raw is UNSET else raw.copy())
-        length = len(buffer.items)
-    buffer.items.extend(fragments)
-    return Run(buffer, length + len(fragments))
+        buffer = Fragments(raw.copy() if raw else [])
+        items, length = buffer.items, len(buffer.items)
+    if len(fragments) == 1:
+        items.append(fragments[0])
+        return buffer, length + 1
+    items.extend(fragments)
+    return buffer, length + len(fragments)
 
 
 def _is_length(metadata: dict[str, Any]) -> bool:
@@ -368,27 +419,24 @@ def _better_id(left: str | None, right: str | None) -> str | None:
 
 
 def _calls_property(name: str) -> property:
-    raw_name = f"_raw_{name}"
+    slot = AIMessage.__dict__[f"_raw_{name}"]
+    read = slot.__get__
 
     def get(self: Any) -> Any:
-        value = getattr(self, raw_name)
+        value = read(self)
         if value is UNSET:
             self._read_calls()
-            value = getattr(self, raw_name)
+            value = read(self)
         return value
 
-    def put(self: Any, value: Any) -> None:
-        setattr(self, raw_name, value)
-
-    return property(get, put)
+    return property(get, slot.__set__)
 
 
 def _get_chunks(self: Any) -> list[ToolCallChunk]:
     raw = self._raw_tool_call_chunks
-    if raw is UNSET:
-        raw = self._raw_tool_call_chunks = []
-        return raw
-    return merged_chunks(self._assembled()) if raw else raw
+    if not raw:
+        return []
+    return merged_chunks(self._assembled())
 
 
 def _put_chunks(self: Any, value: Any) -> None:
@@ -396,12 +444,12 @@ def _put_chunks(self: Any, value: Any) -> None:
     self._raw_tool_calls = self._raw_invalid_tool_calls = UNSET
 
 
-AIMessageChunk._raw_tool_call_chunks = AIMessageChunk.__dict__["tool_call_chunks"]  # pyright: ignore[reportAttributeAccessIssue]
-AIMessageChunk.tool_call_chunks = property(_get_chunks, _put_chunks)  # pyright: ignore[reportAttributeAccessIssue]
-AIMessageChunk.tool_calls = _calls_property("tool_calls")  # pyright: ignore[reportAttributeAccessIssue]
-AIMessageChunk.invalid_tool_calls = _calls_property("invalid_tool_calls")  # pyright: ignore[reportAttributeAccessIssue]
+AIMessageChunk._raw_tool_call_chunks = AIMessageChunk.__dict__["tool_call_chunks"]
+AIMessageChunk.tool_call_chunks = property(_get_chunks, _put_chunks)
+AIMessageChunk.tool_calls = _calls_property("tool_calls")
+AIMessageChunk.invalid_tool_calls = _calls_property("invalid_tool_calls")
 # The properties of AIMessage would come first in the order of bases; a chunk's are those of chunks.
-AIMessageChunk.content = BaseMessageChunk.__dict__["content"]  # pyright: ignore[reportAttributeAccessIssue]
+AIMessageChunk.content = BaseMessageChunk.__dict__["content"]
 
 
 def add_ai_message_chunks(left: AIMessageChunk, *others: AIMessageChunk) -> AIMessageChunk:

@@ -59,7 +59,7 @@ def raw_text(raw: Any) -> str | None:
 def make_call(
     name: str | None,
     raw: Any,
-    id: str | None,  # noqa: A002 - the field's name
+    id: str | None,
 ) -> ToolCall | InvalidToolCall:
     """Return a `tool_call`, or an `invalid_tool_call` that keeps the raw text and says why.
 

@@ -21,12 +21,20 @@ import msgspec
 from msgspec import UNSET
 
 from dragoman.errors import MergeError, MessageError, short
-from dragoman.messages.leaves import Run, append, fold, seen
+from dragoman.messages.leaves import append, fold, seen
 from dragoman.messages.merge import fold_content, fold_metadata, merge_content
+from dragoman.messages.translate import standard_blocks
 
 if TYPE_CHECKING:
     from dragoman.messages.content import ContentBlock
     from dragoman.prompts import ChatPromptTemplate
+
+    class Slot:
+        """What a type checker is told about `_raw_<field>`: anything, and no field of its own."""
+
+        def __get__(self, instance: object, owner: Any = None) -> Any: ...
+        def __set__(self, instance: object, value: Any) -> None: ...
+
 
 __all__ = [
     "BaseMessage",
@@ -38,7 +46,7 @@ __all__ = [
     "merge_content",
 ]
 
-_copy_struct: Callable[[Any], Any] = msgspec.Struct.__copy__  # pyright: ignore[reportUnknownMemberType, reportAttributeAccessIssue]
+_copy_struct: Callable[[Any], Any] = msgspec.Struct.__copy__  # pyright: ignore[reportAttributeAccessIssue]
 
 
 class TextAccessor(str):
@@ -76,7 +84,7 @@ def lazy_field(cls: type, name: str, make: Callable[[], Any], doc: str) -> None:
 @cache
 def field_names(cls: type) -> tuple[str, ...]:
     """Return the names of a message class's fields, in the order of dumps."""
-    names = cast("tuple[str, ...]", cls.__struct_fields__)  # pyright: ignore[reportAttributeAccessIssue]
+    names = cast("tuple[str, ...]", cls.__struct_fields__)
     rest = (name for name in names if name not in _BASE_FIELDS and name != "content_blocks")
     return (*_BASE_FIELDS, *rest)
 
@@ -109,7 +117,7 @@ class BaseMessage(_Content, kw_only=True, dict=True, omit_defaults=True, tag_fie
     name: str | None = None
     id: str | None = None
 
-    __hash__: ClassVar[None] = None  # pyright: ignore[reportIncompatibleMethodOverride, reportIncompatibleVariableOverride]
+    __hash__: ClassVar[None] = None
     _default_type: ClassVar[str] = ""
     _role: ClassVar[str | None] = None
     _lazy: ClassVar[dict[str, Callable[[], Any]]] = {
@@ -122,9 +130,10 @@ class BaseMessage(_Content, kw_only=True, dict=True, omit_defaults=True, tag_fie
     _hidden: ClassVar[frozenset[str]] = frozenset()
 
     if TYPE_CHECKING:
-        _raw_content_blocks: Any
-        _raw_additional_kwargs: Any
-        _raw_response_metadata: Any
+        _raw_content = Slot()
+        _raw_content_blocks = Slot()
+        _raw_additional_kwargs = Slot()
+        _raw_response_metadata = Slot()
 
         def __init__(
             self,
@@ -133,15 +142,29 @@ class BaseMessage(_Content, kw_only=True, dict=True, omit_defaults=True, tag_fie
             *,
             additional_kwargs: dict[str, Any] = ...,
             response_metadata: dict[str, Any] = ...,
-            type: str = ...,  # noqa: A002
+            type: str = ...,
             name: str | None = None,
-            id: str | int | float | None = None,  # noqa: A002
+            id: str | int | float | None = None,
             **fields: Any,
         ) -> None: ...
 
     def __post_init__(self) -> None:
         if (
-            self.content.__class__ is not str
+            self._raw_content.__class__ is str
+            and self.id is None
+            and self.name is None
+            and self.type is self._default_type
+            and self._raw_content_blocks is UNSET
+            and self._raw_additional_kwargs is UNSET
+            and self._raw_response_metadata is UNSET
+        ):
+            return  # nearly every message: nothing to check
+        self._check()
+
+    def _check(self) -> None:
+        """Check and coerce every field; the constructor's slow path."""
+        if (
+            self._raw_content.__class__ is not str
             or self._raw_content_blocks is not UNSET
             or self.type != self._default_type
         ):
@@ -198,7 +221,7 @@ class BaseMessage(_Content, kw_only=True, dict=True, omit_defaults=True, tag_fie
         """Return the type word; the same as `.type`."""
         return self.type
 
-    def pretty_repr(self, html: bool = False) -> str:  # noqa: FBT001, FBT002 - LangChain's signature
+    def pretty_repr(self, html: bool = False) -> str:
         """Return a title line of 80 columns, a blank line and the content.
 
         Args:
@@ -233,7 +256,7 @@ class BaseMessage(_Content, kw_only=True, dict=True, omit_defaults=True, tag_fie
         value = getattr(self, "_raw_" + name)
         if value is UNSET:
             return make()
-        return getattr(self, name) if value.__class__ is Run else value
+        return getattr(self, name) if value.__class__ is tuple else value
 
     def __eq__(self, other: object) -> bool:
         if self.__class__ is not other.__class__:
@@ -242,7 +265,7 @@ class BaseMessage(_Content, kw_only=True, dict=True, omit_defaults=True, tag_fie
             left, right = self._value(name), cast("BaseMessage", other)._value(name)
             if left is not right and left != right:
                 return False
-        return self.__dict__ == other.__dict__
+        return vars(self) == vars(other)
 
     def _shown(self) -> Iterator[tuple[str, Any]]:
         """Yield the fields that `repr` shows."""
@@ -271,8 +294,8 @@ class BaseMessage(_Content, kw_only=True, dict=True, omit_defaults=True, tag_fie
 
     def __copy__(self) -> Self:
         new = _copy_struct(self)
-        if self.__dict__:
-            new.__dict__.update(self.__dict__)
+        if vars(self):
+            vars(new).update(vars(self))
         new._detach()
         return new
 
@@ -291,7 +314,7 @@ class BaseMessage(_Content, kw_only=True, dict=True, omit_defaults=True, tag_fie
         for name in self.__struct_fields__:
             raw = "_raw_" + name if hasattr(type(self), "_raw_" + name) else name
             value = getattr(self, raw)
-            if value.__class__ is Run:
+            if value.__class__ is tuple:
                 value = getattr(self, name)
             if value is not UNSET and value.__class__ is not str and value is not None:
                 setattr(new, raw, deepcopy(value, memo))
@@ -408,16 +431,14 @@ class BaseMessage(_Content, kw_only=True, dict=True, omit_defaults=True, tag_fie
 
 def _content_blocks(self: BaseMessage) -> "list[ContentBlock]":
     """The content in standard blocks; made anew at each read, the content is not changed."""
-    from dragoman.messages.translate import standard_blocks
-
     return cast("list[ContentBlock]", standard_blocks(self.content))
 
 
-_Content._raw_content_blocks = _Content.__dict__["content_blocks"]  # pyright: ignore[reportAttributeAccessIssue]
-_Content._raw_content = _Content.__dict__["content"]  # pyright: ignore[reportAttributeAccessIssue]
+setattr(_Content, "_raw_content_blocks", _Content.__dict__["content_blocks"])  # noqa: B010
+setattr(_Content, "_raw_content", _Content.__dict__["content"])  # noqa: B010
 lazy_field(BaseMessage, "additional_kwargs", dict, "What has no field of its own.")
 lazy_field(BaseMessage, "response_metadata", dict, "What the provider said about the reply.")
-BaseMessage.content_blocks = property(_content_blocks, doc=_content_blocks.__doc__)  # pyright: ignore[reportAttributeAccessIssue]
+BaseMessage.content_blocks = property(_content_blocks, doc=_content_blocks.__doc__)
 
 
 class FieldView(Mapping[str, Any]):
@@ -437,7 +458,7 @@ class FieldView(Mapping[str, Any]):
         return 0
 
 
-BaseMessage.model_fields = FieldView()  # pyright: ignore[reportAttributeAccessIssue]
+setattr(BaseMessage, "model_fields", FieldView())  # noqa: B010 - no field of the class
 
 
 class BaseMessageChunk(BaseMessage, kw_only=True, dict=True):
@@ -450,7 +471,7 @@ class BaseMessageChunk(BaseMessage, kw_only=True, dict=True):
     _lazy: ClassVar[dict[str, Callable[[], Any]]] = {**BaseMessage._lazy}
 
     if TYPE_CHECKING:
-        _raw_content: Any
+        _raw_content = Slot()
 
     def __add__(self, other: Any) -> Self:  # pyright: ignore[reportIncompatibleMethodOverride]
         if isinstance(other, BaseMessageChunk):
@@ -488,9 +509,9 @@ class BaseMessageChunk(BaseMessage, kw_only=True, dict=True):
         for other in others:
             if other.name:
                 new.name = other.name
-        extras = [chunk.__dict__ for chunk in (self, *others) if chunk.__dict__]
+        extras = [vars(chunk) for chunk in (self, *others) if vars(chunk)]
         if extras:
-            new.__dict__.update(fold_metadata(extras))
+            vars(new).update(fold_metadata(extras))
         return new
 
 
@@ -502,7 +523,7 @@ def _leaf(value: Any) -> Any:
 def _chunk_content(self: Any) -> Any:
     """A string, or a list of strings and blocks: all that has been added so far."""
     raw = self._raw_content
-    if raw.__class__ is Run:
+    if raw.__class__ is tuple:
         value = fold(raw, fold_content)
         if value.__class__ is list:
             value = self._raw_content = value.copy()
@@ -516,7 +537,7 @@ def _chunk_dict(raw_name: str) -> property:
         if value is UNSET:
             value = {}
             setattr(self, raw_name, value)
-        elif value.__class__ is Run:
+        elif value.__class__ is tuple:
             value = fold(value, fold_metadata).copy()
             setattr(self, raw_name, value)
         return value
@@ -531,9 +552,9 @@ def _put_content(self: Any, value: Any) -> None:
     self._raw_content = value
 
 
-BaseMessageChunk.content = property(_chunk_content, _put_content, doc=_chunk_content.__doc__)  # pyright: ignore[reportAttributeAccessIssue]
-BaseMessageChunk.additional_kwargs = _chunk_dict("_raw_additional_kwargs")  # pyright: ignore[reportAttributeAccessIssue]
-BaseMessageChunk.response_metadata = _chunk_dict("_raw_response_metadata")  # pyright: ignore[reportAttributeAccessIssue]
+BaseMessageChunk.content = property(_chunk_content, _put_content, doc=_chunk_content.__doc__)
+BaseMessageChunk.additional_kwargs = _chunk_dict("_raw_additional_kwargs")
+BaseMessageChunk.response_metadata = _chunk_dict("_raw_response_metadata")
 
 
 def get_msg_title_repr(title: str, *, bold: bool = False) -> str:
@@ -550,9 +571,8 @@ def get_msg_title_repr(title: str, *, bold: bool = False) -> str:
 
 def _declares_type(cls: type) -> bool:
     """Return whether a user's subclass redefines `type` without a default of its own."""
-    return "type" in cls.__dict__.get("__annotations__", {}) and not cls.__module__.startswith(
-        "dragoman.messages"
-    )
+    names = vars(cls).get("__annotations__", {})
+    return "type" in names and not cls.__module__.startswith("dragoman.messages")
 
 
 def _default(value: Any) -> Any:

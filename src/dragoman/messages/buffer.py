@@ -30,9 +30,9 @@ def get_buffer_string(
     function_prefix: str = "Function",
     tool_prefix: str = "Tool",
     message_separator: str = "\n",
-    format: Literal["prefix", "xml"] = "prefix",  # noqa: A002 - LangChain's name
+    format: Literal["prefix", "xml"] = "prefix",
 ) -> str:
-    """Return the messages as `Role: text` lines, or as XML elements; never base64.
+    r"""Return the messages as `Role: text` lines, or as XML elements; never base64.
 
     Raises:
         MessageError: If `format` is neither `prefix` nor `xml`, or a message has no role
@@ -40,7 +40,7 @@ def get_buffer_string(
 
     >>> from dragoman.messages import AIMessage, HumanMessage
     >>> get_buffer_string([HumanMessage("Hi"), AIMessage("Hello")])
-    'Human: Hi\\nAI: Hello'
+    'Human: Hi\nAI: Hello'
     """
     if format not in ("prefix", "xml"):
         message = f"Unrecognized format={short(format)}. Supported formats are 'prefix' and 'xml'."
@@ -67,17 +67,13 @@ def get_buffer_string(
 
 
 def _prefixed(message: BaseMessage) -> str:
-    text = str(message.text) if isinstance(message.content, str) else _text_with_marks(message)
+    text = str(message.text)
     if isinstance(message, AIMessage):
         if message.tool_calls:
             return f"{text}{message.tool_calls}"
         if "function_call" in message.additional_kwargs:
             return f"{text}{message.additional_kwargs['function_call']}"
     return text
-
-
-def _text_with_marks(message: BaseMessage) -> str:
-    return str(message.text)
 
 
 def _limited(text: str, limit: int = LIMIT) -> str:

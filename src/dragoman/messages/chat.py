@@ -23,14 +23,17 @@ class ChatMessage(BaseMessage, kw_only=True, dict=True, tag="chat"):
     _default_type = "chat"
 
     def __post_init__(self) -> None:
-        super().__post_init__()
+        self._check()
+
+    def _check(self) -> None:
+        super()._check()
         if not isinstance(self.role, str):
             given = "nothing" if self.role is UNSET else short(self.role)
             message = f"{type(self).__name__} needs a role as text, got {given}"
             raise MessageError(message, path="role")
 
 
-class ChatMessageChunk(
+class ChatMessageChunk(  # pyright: ignore[reportIncompatibleMethodOverride] - role is a field here
     ChatMessage, BaseMessageChunk, kw_only=True, dict=True, tag="ChatMessageChunk"
 ):
     """A piece of a `ChatMessage`."""

@@ -45,7 +45,7 @@ def _error(text: str) -> str:
     return create_message(message=text, error_code=ErrorCode.MESSAGE_COERCION_FAILURE)
 
 
-class _NotAMessage(MessageError, NotImplementedError):
+class _NotAMessageError(MessageError, NotImplementedError):
     """Something that no rule makes a message of; also a NotImplementedError, as in LangChain."""
 
 
@@ -64,7 +64,7 @@ def convert_to_messages(messages: Iterable[Any] | Any) -> list[BaseMessage]:
     'Hi'
     """
     if messages.__class__ is list and set(map(type, messages)) <= _KNOWN:
-        return messages.copy()
+        return list(messages)
     to_messages = getattr(messages, "to_messages", None)
     if to_messages is not None and not isinstance(messages, Sequence):
         return to_messages()
@@ -88,14 +88,14 @@ def _convert(item: Any, position: int) -> BaseMessage:
         pair = cast("Sequence[Any]", item)
         if len(pair) != 2:
             text = f"Message as a sequence must be (role string, template), got length {len(pair)}"
-            raise _NotAMessage(_error(text), path=path)
+            raise _NotAMessageError(_error(text), path=path)
         role, content = pair
         if not isinstance(role, str):
             text = f"Message as a sequence must be (role string, template), got {short(role)}"
-            raise _NotAMessage(_error(text), path=path)
+            raise _NotAMessageError(_error(text), path=path)
         return _build(role, {"content": content}, path)
     text = f"Unsupported message type: {type(item)}"
-    raise _NotAMessage(_error(text), path=path)
+    raise _NotAMessageError(_error(text), path=path)
 
 
 def _from_dict(item: Mapping[str, Any], path: str) -> BaseMessage:
@@ -109,9 +109,7 @@ def _from_dict(item: Mapping[str, Any], path: str) -> BaseMessage:
         text = f"the role has to be text, got {short(role)}"
         raise MessageError(_error(text), path=path)
     fields = {key: value for key, value in item.items() if key != "role"}
-    if "role" not in item:
-        del fields["type"]
-    elif fields.get("type") == role or fields.get("type") in CLASSES:
+    if "role" not in item or fields.get("type") == role or fields.get("type") in CLASSES:
         del fields["type"]
     return _build(role, fields, path)
 
@@ -153,35 +151,7 @@ def _build(role: str, fields: dict[str, Any], path: str) -> BaseMessage:
         return read_fields(whole, fields, path)
     content: Any = fields.pop("content", None)
     known: dict[str, Any] = {"content": content or ""}
-    extra: dict[str, Any] = {}
-    if fields:
-        for key in _FIELDS:
-            value = fields.pop(key, None)
-            if value is not None:
-                known[key] = value
-        calls = fields.pop("tool_calls", None)
-        if cls is AIMessage:
-            _take_calls(known, calls, path)
-            for key in ("invalid_tool_calls", "usage_metadata"):
-                value = fields.pop(key, None)
-                if value is not None:
-                    known[key] = value
-        elif calls:
-            extra["tool_calls"] = calls
-        if cls is ToolMessage:
-            for key in ("artifact", "status"):
-                if key in fields:
-                    known[key] = fields.pop(key)
-        given: Any = fields.pop("additional_kwargs", None)
-        example = fields.pop("example", None)
-        extra.update(fields)
-        if given is not None:
-            if not isinstance(given, Mapping):
-                text = f"expected a dict, got {type(given).__name__}"
-                raise MessageError(text, path=f"{path}.additional_kwargs")
-            extra.update(given)
-        if example and cls in (HumanMessage, AIMessage):
-            known["example"] = example
+    extra = _take_fields(cls, known, fields, path) if fields else {}
     if role == "developer":
         extra["__openai_role__"] = "developer"
     if extra:
@@ -191,6 +161,37 @@ def _build(role: str, fields: dict[str, Any], path: str) -> BaseMessage:
     if cls is RemoveMessage:
         known.pop("content")
     return _made(cls, known, path)
+
+
+# Keys of a role dict that are fields of one class only.
+_OWN_FIELDS: dict[type[BaseMessage], tuple[str, ...]] = {
+    AIMessage: ("invalid_tool_calls", "usage_metadata"),
+    ToolMessage: ("artifact", "status"),
+}
+
+
+def _take_fields(
+    cls: type[BaseMessage], known: dict[str, Any], fields: dict[str, Any], path: str
+) -> dict[str, Any]:
+    """Move what are fields of `cls` to `known`; return the rest, for `additional_kwargs`."""
+    for key in (*_FIELDS, *_OWN_FIELDS.get(cls, ())):
+        value = fields.pop(key, None)
+        if value is not None:
+            known[key] = value
+    calls = fields.pop("tool_calls", None)
+    if cls is AIMessage:
+        _take_calls(known, calls, path)
+    elif calls:
+        fields["tool_calls"] = calls
+    given: Any = fields.pop("additional_kwargs", None)
+    if fields.pop("example", None) and cls in (HumanMessage, AIMessage):
+        known["example"] = True
+    if given is not None:
+        if not isinstance(given, Mapping):
+            text = f"expected a dict, got {type(given).__name__}"
+            raise MessageError(text, path=f"{path}.additional_kwargs")
+        fields.update(given)
+    return fields
 
 
 def _made(cls: type[BaseMessage], known: dict[str, Any], path: str) -> BaseMessage:

@@ -7,10 +7,10 @@ What a provider adds to a standard block stands in its `extras`; what has no sta
 travels whole in a `non_standard` one.
 """
 
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, NotRequired, TypeAlias, cast
 from uuid import uuid4
 
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
 from dragoman.errors import MessageError
 
@@ -307,7 +307,7 @@ for _type, _class in [
     ("citation", Citation),
     ("non_standard_annotation", NonStandardAnnotation),
 ]:
-    _class.__class__ = _BlockMeta
+    _class.__class__ = _BlockMeta  # pyright: ignore[reportAttributeAccessIssue] - the same layout
     cast("_BlockMeta", _class).block_type = _type
 
 
@@ -338,7 +338,7 @@ def _made(block: dict[str, Any], optional: dict[str, Any], extras: dict[str, Any
 def create_text_block(
     text: str,
     *,
-    id: str | None = None,  # noqa: A002 - the field's name
+    id: str | None = None,
     annotations: list[Annotation] | None = None,
     index: int | str | None = None,
     **kwargs: Any,
@@ -354,7 +354,7 @@ def create_text_block(
 
 def create_reasoning_block(
     reasoning: str | None = None,
-    id: str | None = None,  # noqa: A002
+    id: str | None = None,
     index: int | str | None = None,
     **kwargs: Any,
 ) -> ReasoningContentBlock:
@@ -370,7 +370,7 @@ def create_citation(
     start_index: int | None = None,
     end_index: int | None = None,
     cited_text: str | None = None,
-    id: str | None = None,  # noqa: A002
+    id: str | None = None,
     **kwargs: Any,
 ) -> Citation:
     """Return a `citation` annotation with an id; unknown keywords go to `extras`."""
@@ -388,7 +388,7 @@ def create_tool_call(
     name: str,
     args: dict[str, Any],
     *,
-    id: str | None = None,  # noqa: A002
+    id: str | None = None,
     index: int | str | None = None,
     **kwargs: Any,
 ) -> ToolCall:
@@ -400,7 +400,7 @@ def create_tool_call(
 def create_non_standard_block(
     value: dict[str, Any],
     *,
-    id: str | None = None,  # noqa: A002
+    id: str | None = None,
     index: int | str | None = None,
 ) -> NonStandardContentBlock:
     """Return a `non_standard` block with an id."""
@@ -427,7 +427,7 @@ def create_image_block(
     base64: str | None = None,
     file_id: str | None = None,
     mime_type: str | None = None,
-    id: str | None = None,  # noqa: A002
+    id: str | None = None,
     index: int | str | None = None,
     **kwargs: Any,
 ) -> ImageContentBlock:
@@ -446,7 +446,7 @@ def create_audio_block(
     base64: str | None = None,
     file_id: str | None = None,
     mime_type: str | None = None,
-    id: str | None = None,  # noqa: A002
+    id: str | None = None,
     index: int | str | None = None,
     **kwargs: Any,
 ) -> AudioContentBlock:
@@ -465,7 +465,7 @@ def create_video_block(
     base64: str | None = None,
     file_id: str | None = None,
     mime_type: str | None = None,
-    id: str | None = None,  # noqa: A002
+    id: str | None = None,
     index: int | str | None = None,
     **kwargs: Any,
 ) -> VideoContentBlock:
@@ -484,7 +484,7 @@ def create_file_block(
     base64: str | None = None,
     file_id: str | None = None,
     mime_type: str | None = None,
-    id: str | None = None,  # noqa: A002
+    id: str | None = None,
     index: int | str | None = None,
     **kwargs: Any,
 ) -> FileContentBlock:
@@ -504,7 +504,7 @@ def create_plaintext_block(
     file_id: str | None = None,
     title: str | None = None,
     context: str | None = None,
-    id: str | None = None,  # noqa: A002
+    id: str | None = None,
     index: int | str | None = None,
     **kwargs: Any,
 ) -> PlainTextContentBlock:

@@ -29,9 +29,9 @@ def message_chunk_to_message(chunk: BaseMessage) -> BaseMessage:
         if name != "type" and value is not None and not (name in parent._lazy and not value):
             fields[name] = value
     if isinstance(chunk, AIMessageChunk) and chunk._raw_tool_call_chunks:
-        valid, invalid = read_calls(chunk._assembled(), ended=True, cut_off=chunk._is_cut_off())
+        valid, invalid = read_calls(chunk._assembled(), True, chunk._is_cut_off())
         fields["tool_calls"], fields["invalid_tool_calls"] = valid, invalid
     message = parent(**fields)
-    if chunk.__dict__:
-        message.__dict__.update(chunk.__dict__)
+    if vars(chunk):
+        vars(message).update(vars(chunk))
     return message

@@ -164,7 +164,7 @@ def read_fields(cls: type[M], data: Any, path: str = "$") -> M:
         message = f"not a {cls.__name__}: {error}"
         raise DecodeError(message, path=path) from error
     if extra:
-        made.__dict__.update(extra)
+        vars(made).update(extra)
     return made
 
 

@@ -12,6 +12,7 @@ A name comes whole: equal repeats are ignored. `""` is absent. Late ids and name
 assembled once per fragment, whoever reads.
 """
 
+import re
 from typing import Any
 
 from dragoman.errors import MergeError, short
@@ -19,8 +20,10 @@ from dragoman.messages.arguments import read_arguments
 from dragoman.messages.content import InvalidToolCall, ToolCall, ToolCallChunk
 from dragoman.messages.partial_json import parse_growing
 
-__all__ = ["Fragments", "check_fragment", "fragment_index", "merged_chunks", "read_calls"]
+__all__ = ["Call", "Fragments", "check_fragment", "fragment_index", "merged_chunks", "read_calls"]
 
+# Quotes, escapes with the character they escape, and a backslash at the very end.
+_STRING_PARTS = re.compile(r'"|\\.|\\\Z', re.DOTALL)
 _KEYS = frozenset({"name", "args", "id", "index", "type", "extras", "error"})
 
 
@@ -58,10 +61,14 @@ def fragment_index(index: int | str | None) -> int | str | None:
     return index
 
 
-class _Call:
-    """One call being assembled."""
+class Call:
+    """One call being assembled.
 
-    __slots__ = ("data", "escaped", "extras", "first", "id", "in_string", "index", "name", "text")
+    Pieces of the arguments gather in `pieces`; `settle` moves them into `data`, the UTF-8 text so
+    far, and keeps track of whether that ends inside a string.
+    """
+
+    __slots__ = ("data", "escaped", "extras", "first", "id", "in_string", "index", "name", "pieces")
 
     def __init__(self, fragment: Any, index: int | str | None) -> None:
         self.first = fragment
@@ -69,37 +76,47 @@ class _Call:
         self.id: str | None = fragment.get("id") or None
         self.name: str | None = fragment.get("name") or None
         self.extras: dict[str, Any] | None = fragment.get("extras")
-        self.text: list[str] = []
+        self.pieces: list[str] = []
         self.data = bytearray()
         self.in_string = False
         self.escaped = False
 
-    def append(self, args: str) -> None:
-        """Add a piece of the arguments; keep track of whether the text ends inside a string."""
-        self.text.append(args)
-        self.data += args.encode("utf-8", "surrogatepass")
-        if "\\" not in args and not self.escaped:
-            if '"' in args and args.count('"') % 2:
+    def settle(self) -> bytearray:
+        """Return all of the arguments as UTF-8."""
+        pieces = self.pieces
+        if pieces:
+            args = pieces[0] if len(pieces) == 1 else "".join(pieces)
+            pieces.clear()
+            if "\\" in args or self.escaped:
+                self._scan_escapes(args)
+            elif '"' in args and args.count('"') % 2:
                 self.in_string = not self.in_string
-            return
-        for char in args:
-            if self.escaped:
-                self.escaped = False
-            elif char == '"':
+            try:
+                self.data += args.encode()
+            except UnicodeEncodeError:
+                self.data += args.encode("utf-8", "surrogatepass")
+        return self.data
+
+    def _scan_escapes(self, args: str) -> None:
+        if self.escaped:
+            args = args[1:]  # the character after the backslash means nothing here
+            self.escaped = False
+        for piece in _STRING_PARTS.findall(args):
+            if piece == '"':
                 self.in_string = not self.in_string
-            elif char == "\\" and self.in_string:
+            elif piece == "\\":
                 self.escaped = True
 
     def raw(self) -> str:
-        if len(self.text) > 1:
-            self.text = ["".join(self.text)]
-        return self.text[0] if self.text else ""
+        """Return all of the arguments as text."""
+        return self.settle().decode("utf-8", "surrogatepass")
 
     def is_complete(self) -> bool:
         """Return whether the arguments so far are one complete, non-blank JSON object."""
-        if self.in_string or not self.data.rstrip().endswith((b"}", b'"')):
+        data = self.settle().strip()
+        if self.in_string or not data.endswith((b"}", b'"')):
             return False
-        return bool(self.data.strip()) and read_arguments(self.raw())[0] is not None
+        return read_arguments(self.raw())[0] is not None
 
 
 class Fragments:
@@ -109,54 +126,60 @@ class Fragments:
 
     def __init__(self, items: list[Any]) -> None:
         self.items = items
-        self._calls: list[_Call] = []
+        self._calls: list[Call] = []
         self._consumed = 0
 
-    def calls(self, length: int) -> list[_Call]:
+    def calls(self, length: int) -> list[Call]:
         """Return the calls that the first `length` fragments make."""
         if self._consumed > length:  # an older chunk is read after a newer one: start afresh
             return Fragments(self.items[:length]).calls(length)
         calls = self._calls
-        for position in range(self._consumed, length):
-            _feed(calls, self.items[position])
+        last = calls[-1] if calls else None
+        for fragment in self.items[self._consumed : length]:
+            if last is not None and not fragment.get("id") and not fragment.get("name"):
+                index = fragment.get("index")
+                if index is not None and index == last.index:  # the ordinary continuation
+                    args = fragment.get("args")
+                    if args:
+                        last.pieces.append(args)
+                    continue
+            _feed(calls, fragment)
+            last = calls[-1]
         self._consumed = length
         return calls
 
 
-def _feed(calls: list[_Call], fragment: Any) -> None:
+def _feed(calls: list[Call], fragment: Any) -> None:
     index = fragment.get("index")
     if index.__class__ is str:
         index = fragment_index(index)
     id_val: str | None = fragment.get("id")
     name: str | None = fragment.get("name")
     args: str | None = fragment.get("args")
-    if not id_val and not name and calls and index is not None and calls[-1].index == index:
-        call = calls[-1]  # the ordinary continuation
+    call = _owner(calls, index, id_val or None, name or None, args)
+    if call is None:
+        call = Call(fragment, index)
+        calls.append(call)
     else:
-        call = _owner(calls, index, id_val or None, name or None, args)
-        if call is None:
-            call = _Call(fragment, index)
-            calls.append(call)
-        else:
-            call.id = call.id or id_val or None
-            call.name = call.name or name or None
-            if call.index is None:
-                call.index = index
-            if fragment.get("extras"):
-                call.extras = {**(call.extras or {}), **fragment["extras"]}
+        call.id = call.id or id_val or None
+        call.name = call.name or name or None
+        if call.index is None:
+            call.index = index
+        if fragment.get("extras"):
+            call.extras = {**(call.extras or {}), **fragment["extras"]}
     if args:
-        call.append(args)
+        call.pieces.append(args)
 
 
 def _owner(
-    calls: list[_Call],
+    calls: list[Call],
     index: int | str | None,
     id_val: str | None,
     name: str | None,
     args: str | None,
-) -> _Call | None:
+) -> Call | None:
     """Return the open call a fragment belongs to, or None if it opens one."""
-    call: _Call | None = None
+    call: Call | None = None
     if index is not None:
         same = [c for c in calls if c.index == index]
         if id_val:
@@ -186,7 +209,7 @@ def _owner(
 
 
 def read_calls(
-    calls: list[_Call], *, ended: bool, cut_off: bool
+    calls: list[Call], ended: bool, cut_off: bool
 ) -> tuple[list[ToolCall], list[InvalidToolCall]]:
     """Return the valid and the invalid calls, in the order in which they were opened.
 
@@ -201,17 +224,18 @@ def read_calls(
     for call in calls:
         args: dict[str, Any] | None = None
         error: str | None = None
-        if not call.data or call.data.isspace():
+        data = call.settle()
+        if not data or data.isspace():
             if ended and cut_off and call is calls[-1]:
                 error = "cut off: the reply ended before the arguments"
             else:
                 args = {}
-        elif ended:
-            args, error = read_arguments(call.raw())
-            if error is not None and _is_beginning(call):
-                error = "cut off: the reply ended inside the arguments"
+        elif not ended:
+            args = _growing(call, data)
         else:
-            args = _growing(call)
+            args, error = read_arguments(call.raw())
+            if error is not None and _is_beginning(call, data):
+                error = "cut off: the reply ended inside the arguments"
         if args is not None:
             valid.append(
                 {"name": call.name or "", "args": args, "id": call.id, "type": "tool_call"}
@@ -229,14 +253,14 @@ def read_calls(
     return valid, invalid
 
 
-def merged_chunks(calls: list[_Call]) -> list[ToolCallChunk]:
+def merged_chunks(calls: list[Call]) -> list[ToolCallChunk]:
     """Return one `tool_call_chunk` per call, with all of its text."""
     merged: list[ToolCallChunk] = []
     for call in calls:
         first = call.first
         chunk: ToolCallChunk = {
             "name": call.name or first.get("name"),
-            "args": call.raw() if call.text else first.get("args"),
+            "args": call.raw() or first.get("args"),
             "id": call.id or first.get("id"),
             "index": call.index if call.index is not None else first.get("index"),
             "type": "tool_call_chunk",
@@ -247,21 +271,19 @@ def merged_chunks(calls: list[_Call]) -> list[ToolCallChunk]:
     return merged
 
 
-def _is_beginning(call: _Call) -> bool:
+def _is_beginning(call: Call, data: bytearray) -> bool:
     """Return whether the arguments are the beginning of an object that was cut off."""
-    return _growing(call) is not None and (call.in_string or not call.data.rstrip().endswith(b"}"))
+    return _growing(call, data) is not None and (call.in_string or not data.rstrip().endswith(b"}"))
 
 
-def _growing(call: _Call) -> dict[str, Any] | None:
+def _growing(call: Call, data: bytearray) -> dict[str, Any] | None:
     """Return the arguments as far as they have arrived, or None if they are no object."""
     try:
-        value = parse_growing(bytes(call.data), in_string=call.in_string)
+        value = parse_growing(bytes(data), call.in_string)
     except ValueError:
         return None
-    if isinstance(value, dict):
+    if value.__class__ is dict:
         return value
-    if isinstance(value, str):
-        # an object encoded twice, or the beginning of one
-        args, _ = read_arguments(call.raw())
-        return args
+    if isinstance(value, str):  # an object encoded twice, or the beginning of one
+        return read_arguments(call.raw())[0]
     return None

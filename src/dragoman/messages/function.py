@@ -4,7 +4,6 @@ from typing import Self
 
 import msgspec
 
-
 from dragoman.errors import MergeError, MessageError
 from dragoman.messages.base import BaseMessage, BaseMessageChunk
 
@@ -23,7 +22,10 @@ class FunctionMessage(BaseMessage, kw_only=True, dict=True, tag="function"):
     _role = "function"
 
     def __post_init__(self) -> None:
-        super().__post_init__()
+        self._check()
+
+    def _check(self) -> None:
+        super()._check()
         if self.name is None:
             message = f"{type(self).__name__} needs a name"
             raise MessageError(message, path="name")

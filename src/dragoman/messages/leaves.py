@@ -1,17 +1,16 @@
 """Shared append-only buffers behind the fields of streamed chunks.
 
-A chunk made by `+` holds a `Run`: a buffer and how many of its leaves the chunk may see. Adding to the
-newest chunk appends one leaf; adding to an older one copies the part it sees. So `a + b` costs as much
-as `b`, and never changes what `a` shows. Reading folds the leaves once and remembers the result for
-the next reader; appending never throws leaves away, so how a sum was bracketed does not matter.
+A chunk made by `+` holds a *run*: a tuple of a buffer and how many of its leaves the chunk may see.
+Adding to the newest chunk appends one leaf; adding to an older one copies the part it sees. So `a + b`
+costs as much as `b`, and never changes what `a` shows. Reading folds the leaves once and remembers the
+result for the next reader; appending never throws leaves away, so how a sum was bracketed does not
+matter.
 
-A `Run` has no JSON form on purpose: whoever encodes a chunk has to read its fields first.
+A buffer has no JSON form on purpose: whoever encodes a chunk has to read its fields first.
 """
 
 from collections.abc import Callable
-from typing import Any
-
-import msgspec
+from typing import Any, TypeAlias
 
 __all__ = ["Leaves", "Run", "append", "fold", "seen"]
 
@@ -27,34 +26,30 @@ class Leaves:
         self.folded_to = 0
 
 
-class Run(msgspec.Struct, gc=True):
-    """What one chunk sees of a buffer."""
-
-    buffer: Any
-    length: int
+Run: TypeAlias = tuple[Leaves, int]
 
 
 def append(run: Any, leaves: list[Any]) -> Run:
-    """Return a run that sees `leaves` behind what `run` (a `Run`, or one leaf) sees."""
-    if run.__class__ is Run:
-        buffer, length = run.buffer, run.length
-        if len(buffer.items) != length:  # somebody else went on from here
-            buffer = buffer.__class__(buffer.items[:length])
-        buffer.items.extend(leaves)
-        return Run(buffer, length + len(leaves))
-    return Run(Leaves([run, *leaves]), 1 + len(leaves))
+    """Return a run that sees `leaves` behind what `run` (a run, or one leaf) sees."""
+    if run.__class__ is not tuple:
+        return Leaves([run, *leaves]), 1 + len(leaves)
+    buffer, length = run
+    if len(buffer.items) != length:  # somebody else went on from here
+        buffer = Leaves(buffer.items[:length])
+    buffer.items.extend(leaves)
+    return buffer, length + len(leaves)
 
 
 def seen(run: Any) -> list[Any]:
-    """Return the leaves that `run` (a `Run`, or one leaf) sees."""
-    if run.__class__ is Run:
-        return run.buffer.items[: run.length]
+    """Return the leaves that `run` (a run, or one leaf) sees."""
+    if run.__class__ is tuple:
+        return run[0].items[: run[1]]
     return [run]
 
 
 def fold(run: Run, together: Callable[[list[Any]], Any]) -> Any:
     """Return the fold of what `run` sees, going on from what was folded before."""
-    buffer, length = run.buffer, run.length
+    buffer, length = run
     done = buffer.folded_to
     if done == length:
         return buffer.folded

@@ -236,7 +236,7 @@ def fold_metadata(pieces: Iterable[dict[str, Any]]) -> dict[str, Any]:
     {'finish_reason': 'stop'}
     """
     merged: dict[str, Any] = {}
-    texts: dict[str, list[str]] = {}
+    texts: dict[str, list[Any]] = {}
     for piece in pieces:
         for key, value in piece.items():
             if value.__class__ is str and key in FREE_TEXT:

@@ -41,4 +41,4 @@ class RemoveMessage(_NoPosition, dict=True, tag="remove"):
         elif self.content:
             message = "RemoveMessage does not support 'content' field"
             raise MessageError(message, path="content")
-        super().__post_init__()
+        self._check()

@@ -33,7 +33,7 @@ def _is_flat(message: BaseMessage) -> bool:
     """Return whether msgspec can encode the message as it is, losing nothing."""
     if message.__class__ not in PLAIN_CLASSES or message.__dict__:
         return False
-    content = message._raw_content  # pyright: ignore[reportAttributeAccessIssue]
+    content = message._raw_content
     if content.__class__ is not str and not is_plain(content):
         return False
     for value in (message._raw_additional_kwargs, message._raw_response_metadata):
@@ -129,7 +129,7 @@ def _fast_decoder() -> msgspec.json.Decoder[list[Any]]:
         union: Any = None
         for cls in CLASSES.values():
             union = cls if union is None else union | cls
-        _decoder = msgspec.json.Decoder(list[union])
+        _decoder = msgspec.json.Decoder(list[union])  # pyright: ignore[reportInvalidTypeForm]
     return _decoder
 
 

@@ -1,8 +1,8 @@
 """A mark on a human message that says it comes from a system, not from a person."""
 
-from typing import Any
+from typing import Any, NotRequired
 
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
 from dragoman.messages.base import BaseMessage
 from dragoman.messages.human import HumanMessage

@@ -27,6 +27,7 @@ MAX_DEPTH = 2000
 """How deep JSON may nest; beyond it is refused."""
 
 _decode = msgspec.json.decode
+_from_json = jiter.from_json
 _SPACE = " \t\n\r"
 _STRING_END = re.compile(r'["\\]')
 _SCALAR = re.compile(r"[-+.0-9a-zA-Z_]+")
@@ -34,7 +35,7 @@ _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?\Z")
 _LITERALS = {"true": True, "false": False, "null": None}
 _ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _HEX = re.compile(r"[0-9a-fA-F]{4}")
-_BROKEN_TAIL = re.compile(rb"[-+.0-9a-zA-Z_]+\Z")
+_SCALAR_BYTES = b"-+._0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 class _Broken(Exception):  # noqa: N818 - a signal inside this module
@@ -71,7 +72,7 @@ def decode_json(text: str) -> Any:
     return value
 
 
-def parse_growing(data: bytes, *, in_string: bool) -> Any:
+def parse_growing(data: bytes, in_string: bool) -> Any:
     """Return what has arrived of one JSON value; it only grows as `data` does.
 
     Args:
@@ -82,13 +83,11 @@ def parse_growing(data: bytes, *, in_string: bool) -> Any:
         ValueError: If `data` is not the beginning of JSON.
     """
     if not in_string:
-        data = _BROKEN_TAIL.sub(b"", data)
+        data = data.rstrip(_SCALAR_BYTES)
     elif b"\\" in data[-12:]:
         return _grown(data)
     try:
-        return jiter.from_json(
-            data, partial_mode="trailing-strings", catch_duplicate_keys=True, cache_mode="keys"
-        )
+        return _from_json(data, partial_mode="trailing-strings", catch_duplicate_keys=True)
     except ValueError:
         return _grown(data)
 
@@ -136,7 +135,7 @@ class _Stray(_Broken):
 _MISSING: Any = object()
 
 
-def scan(  # noqa: C901, PLR0912, PLR0915 - one state machine, kept in one place for speed
+def scan(
     text: str, *, closed: bool = False, keep_numbers: bool = False, strict: bool = False
 ) -> tuple[Any, int, bool]:
     """Return `(value, end, complete)` of the JSON value at the start of `text`.

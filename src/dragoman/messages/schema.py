@@ -72,6 +72,9 @@ def json_schema(cls: type[BaseMessage]) -> dict[str, Any]:
 def _core(read: Any, cls: type[BaseMessage], schema: Any) -> Any:
     from pydantic_core import core_schema
 
+    def as_json_schema(_core_schema: Any, _handler: Any) -> dict[str, Any]:
+        return schema()
+
     instance = core_schema.is_instance_schema(cls)
     from_data = core_schema.no_info_plain_validator_function(read)
     return core_schema.union_schema(
@@ -80,7 +83,7 @@ def _core(read: Any, cls: type[BaseMessage], schema: Any) -> Any:
         serialization=core_schema.plain_serializer_function_ser_schema(
             _serialize, info_arg=True, return_schema=core_schema.any_schema()
         ),
-        metadata={"pydantic_js_functions": [lambda _core_schema, _handler: schema()]},
+        metadata={"pydantic_js_functions": [as_json_schema]},
     )
 
 
@@ -92,7 +95,11 @@ def core_schema_of(cls: type[BaseMessage]) -> Any:
     """Return pydantic's core schema of one message class; `BaseMessage` takes every class."""
     if nearest_class(cls) is BaseMessage:
         return _core(_read_any, BaseMessage, any_json_schema)
-    return _core(lambda data: validate(cls, data), cls, lambda: json_schema(cls))
+
+    def read(data: Any) -> BaseMessage:
+        return validate(cls, data)
+
+    return _core(read, cls, lambda: json_schema(cls))
 
 
 @cache

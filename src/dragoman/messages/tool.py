@@ -56,13 +56,28 @@ class ToolMessage(BaseMessage, ToolOutputMixin, kw_only=True, dict=True, tag="to
     _hidden: ClassVar[frozenset[str]] = frozenset({"additional_kwargs", "response_metadata"})
 
     def __post_init__(self) -> None:
-        content = self._raw_content  # pyright: ignore[reportAttributeAccessIssue]
+        if (
+            self._raw_content.__class__ is str
+            and self.tool_call_id.__class__ is str
+            and self.status == "success"
+            and self.id is None
+            and self.name is None
+            and self.type is self._default_type
+            and self._raw_content_blocks is UNSET
+            and self._raw_additional_kwargs is UNSET
+            and self._raw_response_metadata is UNSET
+        ):
+            return
+        self._check()
+
+    def _check(self) -> None:
+        content = self._raw_content
         if content.__class__ is not str and self._raw_content_blocks is UNSET:
-            self._raw_content = _as_result(content)  # pyright: ignore[reportAttributeAccessIssue]
-        super().__post_init__()
+            self._raw_content = _as_result(content)
+        super()._check()
         if self.tool_call_id.__class__ is not str:
             self.tool_call_id = _as_call_id(self.tool_call_id)
-        if self.status != "success" and self.status != "error":  # noqa: PLR1714 - hot path
+        if self.status not in ("success", "error"):
             message = f"expected 'success' or 'error', got {short(self.status)}"
             raise MessageError(message, path="status")
 
@@ -127,7 +142,7 @@ def _merge_artifacts(left: Any, right: Any) -> Any:
     raise MergeError(message, path="artifact")
 
 
-def tool_call(*, name: str, args: dict[str, Any], id: str | None) -> ToolCall:  # noqa: A002
+def tool_call(*, name: str, args: dict[str, Any], id: str | None) -> ToolCall:
     """Return a `tool_call` dict."""
     return {"name": name, "args": args, "id": id, "type": "tool_call"}
 
@@ -136,7 +151,7 @@ def tool_call_chunk(
     *,
     name: str | None = None,
     args: str | None = None,
-    id: str | None = None,  # noqa: A002
+    id: str | None = None,
     index: int | str | None = None,
 ) -> ToolCallChunk:
     """Return a `tool_call_chunk` dict; `args` is a piece of JSON text."""
@@ -147,7 +162,7 @@ def invalid_tool_call(
     *,
     name: str | None = None,
     args: str | None = None,
-    id: str | None = None,  # noqa: A002
+    id: str | None = None,
     error: str | None = None,
 ) -> InvalidToolCall:
     """Return an `invalid_tool_call` dict; `args` is the raw text."""

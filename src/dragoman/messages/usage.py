@@ -5,9 +5,9 @@ provider; codecs see to that. Addition only adds: whether a wire repeats totals 
 codec, which turns them into increments.
 """
 
-from typing import Any, cast
+from typing import Any, NotRequired, cast
 
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
 from dragoman.errors import MessageError, short
 
