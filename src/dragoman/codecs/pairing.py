@@ -32,16 +32,21 @@ def in_call_order(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
     out: list[BaseMessage] = list(messages)
     at = 0
     n = len(out)
+    calls: list[str | None] = []
     while at < n:
         turn = out[at]
         at += 1
-        if not isinstance(turn, AIMessage) or at >= n or not isinstance(out[at], ToolMessage):
+        if not isinstance(turn, AIMessage):
+            calls.clear()
+            continue
+        calls += _wire_order(turn)  # consecutive assistant messages are one turn on the wire
+        if at >= n or not isinstance(out[at], ToolMessage):
             continue
         end = at
         while end < n and isinstance(out[end], ToolMessage):
             end += 1
-        if end - at > 1:
-            rank = {id: k for k, id in reversed(list(enumerate(_wire_order(turn))))}
+        if end - at > 1 and not _is_order_unknown(turn):
+            rank = {id: k for k, id in reversed(list(enumerate(calls)))}
             run = out[at:end]
             run.sort(key=lambda m: rank.get(getattr(m, "tool_call_id", None), len(rank)))
             out[at:end] = run
@@ -85,6 +90,13 @@ def _has_results(message: BaseMessage) -> bool:
         message.content.__class__ is list
         and isinstance(message, HumanMessage)
         and any(isinstance(b, dict) and b.get("type") == "tool_result" for b in message.content)
+    )
+
+
+def _is_order_unknown(turn: AIMessage) -> bool:
+    """Return whether valid and invalid calls are mixed, and nothing says how."""
+    return (
+        bool(turn.invalid_tool_calls) and bool(turn.tool_calls) and isinstance(turn.content, str)
     )
 
 
