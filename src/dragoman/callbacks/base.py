@@ -19,6 +19,7 @@ __all__ = [
     "LLMManagerMixin",
     "RetrieverManagerMixin",
     "RunManagerMixin",
+    "StreamingHandler",
     "ToolManagerMixin",
 ]
 
@@ -294,6 +295,15 @@ class BaseCallbackHandler(
     def ignore_custom_event(self) -> bool:
         """Whether custom events are not for this handler."""
         return False
+
+
+class StreamingHandler(BaseCallbackHandler):
+    """A handler that wants to see every chunk: models stream for it even when they are invoked."""
+
+    run_inline = True
+
+    def tap_chunk(self, run_id: UUID, chunk: Any) -> None:
+        """Told, on the spot, of each chunk that a chain's stream yields."""
 
 
 class AsyncCallbackHandler(BaseCallbackHandler):

@@ -46,16 +46,12 @@ async def _call(
     door: Door, handler: BaseCallbackHandler, event: str, args: Any, kwargs: Any
 ) -> None:
     method = getattr(handler, event)
-    if not door.is_async:
+    if not door.is_async or handler.run_inline or inspect.iscoroutinefunction(method):
         result = method(*args, **kwargs)
-        if asyncio.iscoroutine(result):
-            finish([result])
-    elif inspect.iscoroutinefunction(method):
-        await method(*args, **kwargs)
-    elif handler.run_inline:
-        method(*args, **kwargs)
     else:
-        await door.call(lambda: method(*args, **kwargs))
+        result = await door.call(lambda: method(*args, **kwargs))
+    if asyncio.iscoroutine(result):
+        await door.either(lambda: finish([result]), lambda: result)
 
 
 async def tell_handlers(

@@ -11,6 +11,7 @@ from dragoman.runnables.base import (
     RunnableSerializable,
     chain,
 )
+from dragoman.runnables.branch import RunnableBranch
 from dragoman.runnables.config import (
     RunnableConfig,
     ensure_config,
@@ -18,7 +19,10 @@ from dragoman.runnables.config import (
     patch_config,
     run_in_executor,
 )
+from dragoman.runnables.fallbacks import RunnableWithFallbacks
+from dragoman.runnables.history import RunnableWithMessageHistory
 from dragoman.runnables.passthrough import RunnableAssign, RunnablePassthrough, RunnablePick
+from dragoman.runnables.router import RouterInput, RouterRunnable
 from dragoman.runnables.utils import (
     AddableDict,
     ConfigurableField,
@@ -35,9 +39,12 @@ __all__ = [
     "ConfigurableFieldMultiOption",
     "ConfigurableFieldSingleOption",
     "ConfigurableFieldSpec",
+    "RouterInput",
+    "RouterRunnable",
     "Runnable",
     "RunnableAssign",
     "RunnableBinding",
+    "RunnableBranch",
     "RunnableConfig",
     "RunnableGenerator",
     "RunnableLambda",
@@ -47,6 +54,8 @@ __all__ = [
     "RunnablePick",
     "RunnableSequence",
     "RunnableSerializable",
+    "RunnableWithFallbacks",
+    "RunnableWithMessageHistory",
     "aadd",
     "add",
     "chain",

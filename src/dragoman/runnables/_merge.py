@@ -89,35 +89,29 @@ def merge(streams: Mapping[str, Iterator[Any]]) -> Iterator[tuple[str, Any]]:
     """Yield `(key, piece)` from all streams as the pieces come; one stream needs no thread."""
     if len(streams) == 1:
         [(key, stream)] = streams.items()
-        try:
-            for piece in stream:
-                yield key, piece
-        finally:
-            close_all([stream])
+        yield from ((key, piece) for piece in stream)
         return
     arrived: queue.SimpleQueue[tuple[str, Any, BaseException | None]] = queue.SimpleQueue()
     turns = {key: threading.Semaphore(1) for key in streams}
     stopped = threading.Event()
 
+    def pump(key: str, stream: Iterator[Any]) -> None:
+        while not stopped.is_set():
+            turns[key].acquire()
+            if stopped.is_set() or (piece := next(stream, _END)) is _END:
+                return
+            arrived.put((key, piece, None))
+
     def read(key: str, stream: Iterator[Any]) -> None:
         error: BaseException | None = None
         try:
-            while not stopped.is_set():
-                turns[key].acquire()
-                if stopped.is_set():
-                    break
-                piece = next(stream, _END)
-                if piece is _END:
-                    break
-                arrived.put((key, piece, None))
+            try:
+                pump(key, stream)
+            finally:
+                close_all([stream])
         except BaseException as failure:  # noqa: BLE001 - handed to the consumer below
             error = failure
-        finally:
-            try:
-                close_all([stream])
-            except BaseException as failure:  # noqa: BLE001 - handed to the consumer below
-                error = error or failure
-            arrived.put((key, _END, error))
+        arrived.put((key, _END, error))
 
     threads = [
         threading.Thread(target=copy_context().run, args=(read, key, stream), daemon=True)

@@ -94,7 +94,7 @@ def fields_model(
     safe: dict[str, Any] = {}
     has_alias = False
     for key, (kind, default) in fields.items():
-        if key.startswith("_") or key in taken or key.startswith("model_"):
+        if key in taken or key.startswith(("_", "model_")):
             has_alias = True
             info = default if isinstance(default, FieldInfo) else Field(default)
             info.alias = info.validation_alias = info.serialization_alias = key

@@ -72,6 +72,13 @@ class RunnableBindingBase(RunnableSerializable[Input, Output], Generic[Input, Ou
     def get_name(self, suffix: str | None = None, *, name: str | None = None) -> str:
         return self.bound.get_name(suffix, name=name or self.name)
 
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        # What is given in advance is shown even if it is nothing: that is what a binding is about.
+        shown = ("bound", "kwargs", "config", "config_factories")
+        for key in shown:
+            yield key, getattr(self, key)
+        yield from ((key, value) for key, value in super().__repr_args__() if key not in shown)
+
     @property
     def _waits(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
         return self.bound._waits

@@ -32,6 +32,9 @@ class RunnableGenerator(Streaming[Input, Output]):
     'AB'
     """
 
+    # Where LangChain has the class: dumps name it by this.
+    __module__ = "dragoman.runnables.base"
+
     def __init__(
         self,
         transform: Callable[..., Any],

@@ -43,6 +43,9 @@ class RunnableLambda(Streaming[Input, Output]):
     [2, 3]
     """
 
+    # Where LangChain has the class: dumps name it by this.
+    __module__ = "dragoman.runnables.base"
+
     def __init__(
         self,
         func: Callable[..., Any],

@@ -44,7 +44,7 @@ class Runnable(ABC, Generic[Input, Output]):
         return base + "_" + suffix.lower() if base[0].islower() else base + suffix.title()
 
     @property
-    def InputType(self) -> Any:
+    def InputType(self) -> Any:  # noqa: N802 - LangChain's name
         """The type of the input.
 
         Raises:
@@ -53,7 +53,7 @@ class Runnable(ABC, Generic[Input, Output]):
         return self._inferable(0, "InputType", "input")
 
     @property
-    def OutputType(self) -> Any:
+    def OutputType(self) -> Any:  # noqa: N802 - LangChain's name
         """The type of the output.
 
         Raises:
@@ -412,32 +412,6 @@ class Runnable(ABC, Generic[Input, Output]):
             include_names, include_types, include_tags, exclude_names, exclude_types, exclude_tags
         )
         return stream_events(self, input, config, wanted, version, kwargs)
-
-    def astream_log(
-        self,
-        input: Any,
-        config: RunnableConfig | None = None,
-        *,
-        diff: bool = True,
-        with_streamed_output_list: bool = True,
-        include_names: Sequence[str] | None = None,
-        include_types: Sequence[str] | None = None,
-        include_tags: Sequence[str] | None = None,
-        exclude_names: Sequence[str] | None = None,
-        exclude_types: Sequence[str] | None = None,
-        exclude_tags: Sequence[str] | None = None,
-        **kwargs: Any,
-    ) -> AsyncIterator[Any]:
-        """Yield `RunLogPatch`es, or the `RunLog` after each with `diff=False`."""
-        from dragoman.runnables.events import EventFilter
-        from dragoman.runnables.log import stream_log
-
-        wanted = EventFilter(
-            include_names, include_types, include_tags, exclude_names, exclude_types, exclude_tags
-        )
-        return stream_log(
-            self, input, config, wanted, diff=diff, outputs=with_streamed_output_list, kwargs=kwargs
-        )
 
     # ------------------------------------------------------------ frames for subclasses
 

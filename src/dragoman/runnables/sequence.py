@@ -11,14 +11,13 @@ from pydantic import Field
 from typing_extensions import override
 
 from dragoman._door import ASYNC, SYNC, Door, run
-from dragoman.callbacks.ambient import requested
-from dragoman.runnables._batch import configs_for
 from dragoman.runnables._fields import ConfigurableFieldSpec, get_unique_config_specs
 from dragoman.runnables._inspection import indent_lines_after_first
 from dragoman.runnables._one_body import Streaming
-from dragoman.runnables._scope import Scope, open_scope, start
+from dragoman.runnables._runs_of_batch import close_runs, fail_runs, open_runs
+from dragoman.runnables._scope import Scope
 from dragoman.runnables.coerce import coerce_to_runnable
-from dragoman.runnables.config import RunnableConfig, resolve_config
+from dragoman.runnables.config import RunnableConfig
 from dragoman.runnables.runnable import Runnable, RunnableLike
 from dragoman.runnables.serializable import RunnableSerializable
 from dragoman.runnables.utils import Input, Output
@@ -193,24 +192,14 @@ class RunnableSequence(Streaming[Input, Output], RunnableSerializable[Input, Out
         """Return the outputs; an input whose step failed is left out of later steps."""
         if not inputs:
             return []
-        scopes: list[Scope] = []
-        for value, given in zip(inputs, configs_for(config, len(inputs)), strict=True):
-            said = resolve_config(given)
-            manager = await start(door, self, said, value) if requested(said) else None
-            scopes.append(open_scope(said, manager, is_async=door.is_async))
+        scopes = await open_runs(door, self, inputs, config)
         outputs: list[Any] = list(inputs)
         try:
             await self._batch_steps(door, outputs, scopes, kwargs, keep=keep)
         except BaseException as error:
-            for scope in scopes:
-                if scope.manager is not None:
-                    await door.tell(scope.manager.on_chain_error, error)
+            await fail_runs(door, scopes, error)
             raise
-        for scope, output in zip(scopes, outputs, strict=True):
-            if scope.manager is not None:
-                told = scope.manager
-                is_error = isinstance(output, BaseException)
-                await door.tell(told.on_chain_error if is_error else told.on_chain_end, output)
+        await close_runs(door, scopes, outputs)
         return outputs
 
     async def _batch_steps(
