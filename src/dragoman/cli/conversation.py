@@ -135,6 +135,8 @@ def converse(conversation: Conversation) -> None:
             print_error(error.message if isinstance(error, ModelError) else str(error))
         except OSError as error:
             print_error(f"{error.filename}: {error.strerror}")
+        except KeyboardInterrupt:  # while nothing was being answered yet, or any more
+            out.print("(stopped)", style="dim")
 
 
 def _obey(conversation: Conversation, line: str) -> None:
