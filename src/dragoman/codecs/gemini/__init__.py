@@ -1,0 +1,66 @@
+"""The Gemini wire (Gemini API and Vertex AI): requests, replies, streams and errors, both ways."""
+
+from typing import Any
+
+from dragoman.codecs.contract import Change, ChatRequest
+from dragoman.codecs.gemini.decode import decode_request
+from dragoman.codecs.gemini.encode import encode_request
+from dragoman.codecs.gemini.serve import StreamEncoder, encode_response
+from dragoman.codecs.gemini.stream import StreamDecoder, decode_response
+from dragoman.codecs.gemini.tables import API
+from dragoman.codecs.wire_errors import wire_error
+from dragoman.errors import ModelError
+from dragoman.messages import AIMessage
+
+__all__ = ["GeminiCodec", "make_codec"]
+
+
+def make_codec(provider: str | None = None) -> "GeminiCodec":
+    """Return the codec; `provider` is the name that replies carry (`google_genai`).
+
+    >>> body = {"contents": [{"role": "user", "parts": [{"text": "hi"}]}]}
+    >>> make_codec().decode_request(body).messages
+    [HumanMessage(content='hi', additional_kwargs={}, response_metadata={})]
+    """
+    return GeminiCodec(provider)
+
+
+class GeminiCodec:
+    """The Gemini wire; it has no state."""
+
+    api = API
+
+    def __init__(self, provider: str | None = None) -> None:
+        self.provider = provider or "google_genai"
+
+    def decode_request(self, body: dict[str, Any]) -> ChatRequest:
+        """Return a request body in canonical form."""
+        return decode_request(body, self.provider)
+
+    def encode_request(
+        self, request: ChatRequest, changes: list[Change] | None = None
+    ) -> dict[str, Any]:
+        """Return the body for a request; what is left out is reported in `changes`."""
+        return encode_request(request, self.provider, changes)
+
+    def decode_response(self, body: dict[str, Any]) -> AIMessage:
+        """Return a reply as a message."""
+        return decode_response(body, self.provider)
+
+    def encode_response(
+        self, message: AIMessage, changes: list[Change] | None = None
+    ) -> dict[str, Any]:
+        """Return the body Google would answer with, for servers that speak this wire."""
+        return encode_response(message, self.provider, changes)
+
+    def stream_decoder(self) -> StreamDecoder:
+        """Return a machine that turns events into chunks."""
+        return StreamDecoder(self.provider)
+
+    def stream_encoder(self) -> StreamEncoder:
+        """Return a machine that turns chunks into events."""
+        return StreamEncoder(self.provider)
+
+    def decode_error(self, status: int | None, body: Any) -> ModelError:
+        """Return the error an answer with an error status tells of."""
+        return wire_error(status, body, provider=self.provider)

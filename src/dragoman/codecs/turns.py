@@ -1,0 +1,223 @@
+"""Histories between messages and the turns a wire has.
+
+Encoding: `turns` gives every message a role that every wire knows, `blocks_of` its content as
+standard blocks. Decoding: `history_message` makes the assistant message of a decoded *request*,
+where (unlike in a reply) the division of the text into blocks is kept.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+from dragoman.codecs.arguments import dump_arguments, read_arguments
+from dragoman.codecs.pairing import in_call_order
+from dragoman.errors import EncodeError, short
+from dragoman.messages import (
+    AIMessage,
+    BaseMessage,
+    BaseMessageChunk,
+    ChatMessage,
+    FunctionMessage,
+    RemoveMessage,
+    SystemMessage,
+    ToolMessage,
+    message_chunk_to_message,
+)
+
+__all__ = ["Turn", "blocks_of", "history_message", "turns"]
+
+Role = Literal["system", "user", "assistant", "tool"]
+
+_CHAT_ROLES: dict[str, Role] = {
+    "user": "user", "human": "user", "assistant": "assistant", "ai": "assistant", "model":
+    "assistant", "system": "system", "developer": "system",
+}  # fmt: skip
+
+
+class Turn(NamedTuple):
+    """One message on its way to a wire.
+
+    Attributes:
+        role: What kind of turn it is; a `tool` turn's message is a `ToolMessage`.
+        message: The message itself, or one made from it.
+        path: Where it stands in the history, in the manner of `$[3]`.
+    """
+
+    role: Role
+    message: BaseMessage
+    path: str
+
+
+def turns(messages: Sequence[BaseMessage]) -> list[Turn]:
+    """Return the history as turns, results in the order of their calls. Nothing is changed.
+
+    Chunks become messages; a `ChatMessage` has the role it names; a `FunctionMessage` is the result
+    of the nearest unanswered call of that name; a call that stands in `additional_kwargs` in the
+    oldest form (`function_call`) is shown as a tool call.
+
+    Raises:
+        EncodeError: For a role no wire knows, and for a `RemoveMessage`.
+    """
+    found: list[Turn] = []
+    waiting: list[tuple[str, str | None]] = []
+    positions: dict[int, int] = {}
+    whole: list[BaseMessage] = []
+    for n, message in enumerate(messages):
+        if isinstance(message, BaseMessageChunk):
+            message = message_chunk_to_message(message)
+        if isinstance(message, AIMessage):
+            message = _with_function_call(message)
+            waiting += [(c["name"], c["id"]) for c in message.tool_calls]
+        elif isinstance(message, FunctionMessage):
+            message = _paired(message, waiting)
+        elif isinstance(message, ToolMessage):
+            waiting = [w for w in waiting if w[1] != message.tool_call_id]
+        positions[id(message)] = n
+        whole.append(message)
+    for message in in_call_order(whole):
+        path = f"$[{positions[id(message)]}]"
+        found.append(Turn(_role(message, path), message, path))
+    return found
+
+
+def _role(message: BaseMessage, path: str) -> Role:
+    if isinstance(message, AIMessage):
+        return "assistant"
+    if isinstance(message, ToolMessage):
+        return "tool"
+    if isinstance(message, SystemMessage):
+        return "system"
+    if isinstance(message, ChatMessage):
+        role = _CHAT_ROLES.get(message.role.lower())
+        if role is None:
+            problem = f"no provider knows the role {short(message.role)}"
+            hint = "use user, assistant, system or developer"
+            raise EncodeError(problem, path=f"{path}.role", hint=hint)
+        return role
+    if isinstance(message, RemoveMessage):
+        problem = "a RemoveMessage is an instruction for `add_messages`, not a turn"
+        raise EncodeError(problem, path=path, hint="apply it before the history is sent")
+    return "user"
+
+
+def _with_function_call(message: AIMessage) -> AIMessage:
+    """Return the message with its `function_call` of the oldest form as a tool call."""
+    legacy = message.additional_kwargs.get("function_call")
+    if not isinstance(legacy, dict) or not isinstance(legacy.get("name"), str):
+        return message
+    if message.tool_calls or message.invalid_tool_calls or not legacy["name"]:
+        return message
+    args = read_arguments(legacy.get("arguments"))
+    call: Any = {"name": legacy["name"], "args": args or {}, "id": None, "type": "tool_call"}
+    return AIMessage(
+        content=message.content,
+        additional_kwargs=message.additional_kwargs,
+        response_metadata=message.response_metadata,
+        tool_calls=[call],
+    )
+
+
+def _paired(message: FunctionMessage, waiting: list[tuple[str, str | None]]) -> ToolMessage:
+    match = next((w for w in reversed(waiting) if w[0] == message.name), None)
+    if match is not None:
+        waiting.remove(match)
+    return ToolMessage(
+        content=message.content,
+        name=message.name,
+        tool_call_id=(match[1] if match else None) or "",
+        additional_kwargs=message.additional_kwargs,
+        response_metadata=message.response_metadata,
+    )
+
+
+def blocks_of(message: BaseMessage) -> list[dict[str, Any]]:
+    """Return the content as standard blocks: for an AI message with every call once, in place.
+
+    Invalid calls are `invalid_tool_call` blocks with their raw text.
+    """
+    content = message.content
+    if not isinstance(message, AIMessage):
+        if isinstance(content, str):
+            return [{"type": "text", "text": content}] if content else []
+        return message.content_blocks
+    if isinstance(content, str) and not message.additional_kwargs.get("reasoning_content"):
+        blocks: list[dict[str, Any]] = [{"type": "text", "text": content}] if content else []
+        blocks += message.tool_calls
+    else:
+        blocks = list(message.content_blocks)
+        shown = {b.get("id") for b in blocks if b.get("type") == "tool_call" and b.get("id")}
+        anonymous = sum(1 for b in blocks if b.get("type") == "tool_call" and not b.get("id"))
+        for call in message.tool_calls:
+            if call["id"] and call["id"] not in shown:
+                blocks.append(call)
+            elif not call["id"]:
+                anonymous -= 1
+                if anonymous < 0:
+                    blocks.append(call)
+    for call in message.invalid_tool_calls:
+        if not any(_is_call(b, call) for b in blocks):
+            blocks.append(call)
+    return blocks
+
+
+def _is_call(block: dict[str, Any], call: Any) -> bool:
+    if block.get("type") != "invalid_tool_call":
+        return False
+    if call.get("id"):
+        return block.get("id") == call["id"]
+    return block.get("name") == call.get("name") and block.get("args") == call.get("args")
+
+
+def history_message(
+    blocks: list[dict[str, Any]], *, provider: str | None = None, **fields: Any
+) -> AIMessage:
+    """Return the assistant message of a decoded request.
+
+    Args:
+        blocks: Standard blocks in wire order; calls as `tool_call` blocks (with `args` of any type:
+            what is no object becomes an invalid call).
+        provider: Goes into `response_metadata["model_provider"]` if the message holds something
+            that belongs to a provider: reasoning, extras, server tools, blocks of its own.
+        fields: More fields of the message.
+    """
+    valid: list[Any] = []
+    invalid: list[Any] = []
+    shown: list[dict[str, Any]] = []
+    for block in blocks:
+        if block["type"] != "tool_call":
+            shown.append(block)
+            continue
+        args = read_arguments(block["args"])
+        if args is not None:
+            valid.append(
+                {"type": "tool_call", "name": block["name"], "args": args, "id": block["id"]}
+            )
+        else:
+            raw = block["args"]
+            raw = raw if isinstance(raw, str) else dump_arguments(raw)
+            error = "the arguments are not a JSON object"
+            invalid.append(
+                {
+                    "type": "invalid_tool_call", "name": block["name"], "args": raw,
+                    "id": block["id"], "error": error,
+                }
+            )  # fmt: skip
+        shown.append({**block, "args": args or {}})
+    content: Any = shown
+    text = shown[0] if shown and shown[0]["type"] == "text" else None
+    calls = shown if text is None else shown[1:]
+    if all(b.keys() == {"type", "id", "name", "args"} for b in calls) and (
+        text is None or text.keys() == {"type", "text"}
+    ):
+        content = "" if text is None else text["text"]
+    if provider is not None and any(_is_bound(b) for b in shown):
+        fields["response_metadata"] = {
+            "model_provider": provider, **fields.get("response_metadata", {})
+        }  # fmt: skip
+    return AIMessage(content=content, tool_calls=valid, invalid_tool_calls=invalid, **fields)
+
+
+def _is_bound(block: dict[str, Any]) -> bool:
+    kind = block["type"]
+    return bool(block.get("extras") or block.get("annotations")) or kind in {
+        "reasoning", "non_standard", "server_tool_call", "server_tool_result",
+    }  # fmt: skip
