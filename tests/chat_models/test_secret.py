@@ -15,7 +15,15 @@ KEY = "sk-very-secret-0123456789"
 
 def test_no_way_of_showing_shows_it() -> None:
     secret = Secret(KEY)
-    shown = [repr(secret), str(secret), f"{secret}", f"{secret!r}", f"{secret:>30}", "%s" % secret, repr([secret])]
+    shown = [
+        repr(secret),
+        str(secret),
+        f"{secret}",
+        f"{secret!r}",
+        f"{secret:>30}",
+        "%s" % secret,
+        repr([secret]),
+    ]
     assert not any(KEY in text for text in shown)
     assert not hasattr(secret, "__dict__")
     assert secret.get_secret_value() == KEY

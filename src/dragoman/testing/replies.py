@@ -38,7 +38,8 @@ End = Literal["clean", "close", "reset", "hang"]
 _ACTS: dict[str, list[Step]] = {
     "clean": [],
     "close": [Act.CLOSE],
-    "reset": [Act.RESET],
+    # A reset takes with it what the client has not read yet: let it read first.
+    "reset": [0.05, Act.RESET],
     "hang": [Act.HANG],
 }
 _STREAM_TYPES = {

@@ -51,7 +51,10 @@ def test_a_quote_has_at_most_2000_characters() -> None:
     ("page", "expected"),
     [
         ("plain", "plain"),
-        ("<html><head><title>504 Gateway</title></head><body><h1>504  Gateway</h1></body></html>", "504 Gateway"),
+        (
+            "<html><head><title>504 Gateway</title></head><body><h1>504  Gateway</h1></body></html>",
+            "504 Gateway",
+        ),
         ("<!DOCTYPE html><body><script>var a=1</script>Sorry &amp; bye</body>", "Sorry &amp; bye"),
         ("", ""),
     ],

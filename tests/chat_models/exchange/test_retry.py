@@ -44,8 +44,10 @@ def test_statuses(status: int | None, expected: bool) -> None:
     ],
 )
 def test_every_spelling_of_retry_after(headers: dict[str, str], expected: float | None) -> None:
-    assert wanted_wait_s(headers, now=NOW) == pytest.approx(expected) if expected else (
-        wanted_wait_s(headers, now=NOW) == expected
+    assert (
+        wanted_wait_s(headers, now=NOW) == pytest.approx(expected)
+        if expected
+        else (wanted_wait_s(headers, now=NOW) == expected)
     )
 
 

@@ -88,3 +88,10 @@ def test_a_flipped_bit_anywhere_is_found(at: int) -> None:
 def test_a_cut_frame_is_an_error_at_the_end() -> None:
     with pytest.raises(DecodeError, match="inside a frame"):
         read([DATA[:-1]])
+
+
+def test_the_frames_before_a_broken_one_are_given_out() -> None:
+    machine = AwsEventStream()
+    assert machine.feed(DATA + b"\x00" * 20) == FRAMES
+    with pytest.raises(DecodeError):
+        machine.feed(b"")

@@ -71,9 +71,13 @@ class Exchange:
         reply, reader, feed = stream.reply, stream.reader, stream.reader.feed
         try:
             yield from stream.chunks
+            if reader.fault is not None:
+                raise reader.fault
             if not stream.is_over:
                 for data in reply.source:
                     yield from feed(data)
+                    if reader.fault is not None:
+                        raise reader.fault
                     if reader.is_done:
                         reply.watchdog.arm(_GRACE_S)
                 yield from reader.close()
@@ -89,10 +93,14 @@ class Exchange:
         try:
             for chunk in stream.chunks:
                 yield chunk
+            if reader.fault is not None:
+                raise reader.fault
             if not stream.is_over:
                 async for data in reply.source:
                     for chunk in feed(data):
                         yield chunk
+                    if reader.fault is not None:
+                        raise reader.fault
                     if reader.is_done:
                         reply.watchdog.arm(_GRACE_S)
                 for chunk in reader.close():
@@ -202,6 +210,8 @@ async def _read_first(door: Door, stream: _Stream) -> None:
             stream.is_over = True
             return
         chunks += reader.feed(data)
+        if reader.fault is not None and not any(map(shows, chunks)):
+            raise reader.fault
 
 
 def _is_error(data: Any) -> bool:

@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from dragoman.chat_models.exchange.faults import ModelStreamTimeoutError
-from dragoman.errors import DecodeError, ModelStreamError
+from dragoman.errors import DecodeError, DragomanError, ModelStreamError
 
 if TYPE_CHECKING:
     from dragoman.chat_models.framing import Framing
@@ -26,9 +26,14 @@ class StreamReader:
         decoder: What turns events into chunks.
         provider: For error texts.
         idle_s: The longest time without a chunk, or None.
+
+    Attributes:
+        received: All chunks so far.
+        fault: What to raise once the chunks of the last `feed` are delivered: an error that came
+            behind them in the same read.
     """
 
-    __slots__ = ("_decoder", "_framing", "_idle_s", "_last", "_provider", "received")
+    __slots__ = ("_decoder", "_framing", "_idle_s", "_last", "_provider", "fault", "received")
 
     def __init__(
         self, framing: "Framing", decoder: "StreamDecoder", *, provider: str, idle_s: float | None
@@ -38,6 +43,7 @@ class StreamReader:
         self._provider = provider
         self._idle_s = idle_s
         self._last = time.monotonic()
+        self.fault: Exception | None = None
         self.received: list[AIMessageChunk] = []
 
     @property
@@ -52,19 +58,22 @@ class StreamReader:
             ModelError: If an event tells of an error, or nothing but keep-alives came for too long.
             DecodeError: If an event cannot be read.
         """
-        events = self._framing.feed(data)
-        if len(events) == 1:
-            name, payload = events[0]
-            out = self._decode(name, payload)
-        else:
-            out = [chunk for name, payload in events for chunk in self._decode(name, payload)]
-        now = time.monotonic()
+        out: list[AIMessageChunk] = []
+        try:
+            for name, payload in self._framing.feed(data):
+                try:
+                    out += self._decoder.feed(name, payload)
+                except DecodeError:
+                    out += self._decode_badly(name, payload)
+        except DragomanError as error:
+            if not out:
+                raise
+            self.fault = error
         if out:
-            self._last = now
+            self._last = time.monotonic()
             self.received += out
-        elif self._idle_s is not None and now - self._last > self._idle_s and not self.is_done:
-            text = f"the stream sent nothing but keep-alives for {self._idle_s:g} s"
-            raise ModelStreamTimeoutError(text, provider=self._provider)
+        elif self._idle_s is not None and not self.is_done:
+            self._check_idle(self._idle_s)
         return out
 
     def close(self) -> "list[AIMessageChunk]":
@@ -76,7 +85,7 @@ class StreamReader:
         out: list[AIMessageChunk] = []
         try:
             for name, payload in self._framing.close():
-                out += self._decode(name, payload)
+                out += self._decoder.feed(name, payload)
         except DecodeError as error:
             if not self.is_done:
                 text = "the stream was cut in the middle of an event"
@@ -99,15 +108,17 @@ class StreamReader:
         total: Any = first + rest if rest else first
         return message_chunk_to_message(total)
 
-    def _decode(self, name: str | None, payload: bytes) -> "list[AIMessageChunk]":
-        try:
-            return self._decoder.feed(name, payload)
-        except DecodeError:
-            # Bytes that are no UTF-8 become U+FFFD, as the standard for event streams says.
-            text = payload.decode("utf-8", "replace")
-            if "\ufffd" not in text:
-                raise
-            return self._decoder.feed(name, text)
+    def _check_idle(self, most_s: float) -> None:
+        if time.monotonic() - self._last > most_s:
+            text = f"the stream sent nothing but keep-alives for {most_s:g} s"
+            raise ModelStreamTimeoutError(text, provider=self._provider)
+
+    def _decode_badly(self, name: str | None, payload: bytes) -> "list[AIMessageChunk]":
+        """Return the chunks of an event that is no UTF-8: with U+FFFD, as event streams are read."""
+        text = payload.decode("utf-8", "replace")
+        if "\ufffd" not in text:
+            return self._decoder.feed(name, payload)  # raises what it raised before
+        return self._decoder.feed(name, text)
 
 
 def shows(chunk: "AIMessageChunk") -> bool:

@@ -116,4 +116,6 @@ def note_wait(error: ModelStatusError, cap_s: float) -> None:
             "(`max_retry_wait`)"
         )
         text = error.message
-        error.args = (text if error.code is None else create_message(message=text, error_code=error.code),)
+        error.args = (
+            text if error.code is None else create_message(message=text, error_code=error.code),
+        )

@@ -50,27 +50,28 @@ class AwsEventStream:
         if len(self._buffer) < self._needed:
             return []
         block, start, out = bytes(self._buffer), 0, list[Event]()
-        while True:
-            left = len(block) - start
-            if left < 12:
-                self._needed = 12
-                break
-            total, head, crc = _PRELUDE.unpack_from(block, start)
-            if (
-                zlib.crc32(block[start : start + 8]) != crc
-                or total < head + 16
-                or total > _MOST_BYTES
-            ):
-                message = "event stream frame with a wrong length or checksum"
-                raise DecodeError(message, hint="the connection is not reliable; try again")
-            if left < total:
-                self._needed = total
-                break
-            out.append(_read(block[start : start + total], head))
-            start += total
-        if start:
-            del self._buffer[:start]
+        try:
+            while (size := self._size_at(block, start)) <= len(block) - start:
+                out.append(_read(block[start : start + size]))
+                start += size
+            self._needed = size
+        except DecodeError:
+            if not out:
+                raise
+            self._needed = 0  # the frames before it are given out; the next call raises
+        del self._buffer[:start]
         return out
+
+    @staticmethod
+    def _size_at(block: bytes, start: int) -> int:
+        """Return how many bytes the frame at `start` has; 12 as long as that cannot be told."""
+        if len(block) - start < 12:
+            return 12
+        total, head, crc = _PRELUDE.unpack_from(block, start)
+        if zlib.crc32(block[start : start + 8]) != crc or total < head + 16 or total > _MOST_BYTES:
+            message = "event stream frame with a wrong length or checksum"
+            raise DecodeError(message, hint="the connection is not reliable; try again")
+        return total
 
     def close(self) -> list[Event]:
         """Return nothing; a frame cut off at the end is an error.
@@ -85,7 +86,8 @@ class AwsEventStream:
         return []
 
 
-def _read(frame: bytes, head: int) -> Event:
+def _read(frame: bytes) -> Event:
+    head = _PRELUDE.unpack_from(frame)[1]
     if zlib.crc32(frame[:-4]) != _CRC.unpack_from(frame, len(frame) - 4)[0]:
         message = "event stream frame with a wrong checksum"
         raise DecodeError(message, hint="the connection is not reliable; try again")

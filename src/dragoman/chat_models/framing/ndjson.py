@@ -6,10 +6,10 @@ __all__ = ["Ndjson"]
 
 
 class Ndjson:
-    """Bytes of lines to events; blank lines are skipped.
+    r"""Bytes of lines to events; blank lines are skipped.
 
     >>> machine = Ndjson()
-    >>> machine.feed(b'{"a":1}\\n{"b"'), machine.feed(b":2}"), machine.close()
+    >>> machine.feed(b'{"a":1}\n{"b"'), machine.feed(b":2}"), machine.close()
     ([(None, b'{"a":1}')], [], [(None, b'{"b":2}')])
     """
 
