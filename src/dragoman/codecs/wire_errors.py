@@ -147,17 +147,15 @@ def wire_error(
     if code and code not in text:
         text += f" ({mask(code)})"
     retry = is_retryable_status(status)
-    given: dict[str, Any] = {
-        "status": status, "provider": provider, "request_id": request_id, "is_retryable": retry
-    }  # fmt: skip
+    given: dict[str, Any] = {"status": status, "provider": provider, "request_id": request_id}
     if status in (None, 400, 413, 422, 500) and _OVERFLOW.search(f"{code} {message}"):
-        return ContextOverflowError(text, **{**given, "is_retryable": retry and status == 500})
+        return ContextOverflowError(text, is_retryable=status == 500, **given)
     if status == 408:
-        return ModelTimeoutError(text, **given)
+        return ModelTimeoutError(text, is_retryable=True, **given)
     if status is None:
-        return ModelAPIError(text, **{**given, "is_retryable": True})
+        return ModelAPIError(text, is_retryable=True, **given)
     kind = _BY_STATUS.get(status, ModelAPIError if status >= 500 else ModelStatusError)
-    return kind(text, **given)
+    return kind(text, is_retryable=retry, **given)
 
 
 def _status_in(body: Any) -> int | None:

@@ -192,7 +192,8 @@ def _image(block: dict[str, Any], path: str, pass_through: bool) -> Sequence[Out
 
 def _converse_image(block: dict[str, Any], path: str, _: bool) -> Sequence[Outcome]:
     image = block["image"] if isinstance(block["image"], dict) else {}
-    source = image.get("source") if isinstance(image.get("source"), dict) else {}
+    given = image.get("source")
+    source: dict[str, Any] = given if isinstance(given, dict) else {}
     missing = [k for k in ("source", "format") if k not in image]
     if missing or "bytes" not in source:
         raise _missing(path, "image", missing or ["bytes"], "'image'")

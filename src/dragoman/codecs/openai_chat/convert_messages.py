@@ -8,7 +8,7 @@ not repeated in content, invalid calls are sent, and errors show no content.
 """
 
 from collections.abc import Callable, Sequence
-from json.encoder import c_make_encoder, encode_basestring  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType]
+from json.encoder import c_make_encoder, encode_basestring  # pyright: ignore[reportAttributeAccessIssue]
 from typing import Any, Literal, overload
 
 from msgspec import UNSET

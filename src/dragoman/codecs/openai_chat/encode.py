@@ -154,9 +154,10 @@ class Encoder:
         content = message.content
         if isinstance(content, str):
             return content
-        return encode_parts(
+        parts = encode_parts(
             standard_blocks(content), self._dialect, self._changes, f"{path}.content"
         )
+        return _shortest(parts)
 
     def _finish(self, wire: dict[str, Any], message: BaseMessage) -> dict[str, Any]:
         """Return `wire` with the message's name and what a decoded request had beside it."""
@@ -205,6 +206,7 @@ class Encoder:
                 text = "media of a tool result was moved to a user message behind the results"
                 note(self._changes, f"{path}.content", "moved_media", text, lossy=False)
                 content = content or "The result follows in the next message."
+            content = _shortest(content)
         wire = {
             "role": "tool",
             "tool_call_id": self._ids.result(message.tool_call_id),
@@ -383,6 +385,13 @@ _REASONING = {"reasoning", "reasoning_content", "reasoning_details"}
 _GOOGLE = ("extra_content", "thought_signature")
 _CALL_TYPES = ("tool_call", "invalid_tool_call", "tool_call_chunk")
 _MEDIA_PARTS = ("image_url", "input_audio", "file", "video_url")
+
+
+def _shortest(parts: Any) -> Any:
+    """Return one plain text part as the string it is shorthand for; every server reads strings."""
+    if len(parts) == 1 and parts[0].__class__ is dict and parts[0].keys() == {"type", "text"}:
+        return parts[0]["text"] if parts[0]["type"] == "text" else parts
+    return parts
 
 
 def _says_the_same(kept: Any, message: AIMessage) -> bool:
