@@ -1,14 +1,16 @@
+import asyncio
 import json
 import os
 import signal
 import subprocess
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx2
 import pytest
 from tests.chat_models.local.support import eventually, is_alive, script
 
-from dragoman.chat_models import local
+from dragoman.chat_models import init_chat_model, local
 from dragoman.chat_models.local import servers as module
 from dragoman.errors import MissingExtraError, ModelError, ModelNotFoundError
 
@@ -259,6 +261,15 @@ def test_many_callers_queue_and_all_get_their_reply(scale):
     for thread in threads:
         thread.join()
     assert [reply["usage"]["completion_tokens"] for reply in replies] == [2] * len(threads)
+
+
+async def test_models_on_both_doors_queue_for_the_one_slot(scale):
+    model = init_chat_model("local", max_tokens=2)
+    n = 20 * min(scale, 5)
+    replies = await asyncio.gather(*(model.ainvoke(f"hi {i}") for i in range(n)))
+    with ThreadPoolExecutor(n) as pool:
+        replies += pool.map(model.invoke, [f"hi {i}" for i in range(n)])
+    assert [reply.usage_metadata["output_tokens"] for reply in replies] == [2] * (2 * n)
 
 
 def test_a_dropped_client_frees_the_slot_streamed_or_queued():

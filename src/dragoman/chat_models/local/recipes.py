@@ -88,7 +88,7 @@ def _refuse_media(messages: list[Any]) -> None:
         for j, block in enumerate(content):
             kind = block.get("type") if isinstance(block, dict) else None
             if isinstance(kind, str) and kind in MEDIA:
-                text = f"a local model reads text only and cannot take an `{kind}` block"
+                text = f"a local model reads text only and cannot take `{kind}` blocks"
                 where = f"$.messages[{i}].content[{j}]"
                 raise EncodeError(text, path=where, hint="remove it, or ask a model that sees")
 
