@@ -37,30 +37,30 @@ def _connection(response: Any) -> tuple[Any, Any, float | None] | None:
         body = response.stream._stream._httpcore_stream._stream
         connection, request = body._connection, body._request
         found = connection._h11_state, connection._network_stream
-        found[0].next_event, found[1].read  # noqa: B018 - they must be there
+        found[0].next_event, found[1].read
     except AttributeError:
         return None
     return *found, request.extensions.get("timeout", {}).get("read")
 
 
-def _read(parser: Any, network: Any, timeout: float | None) -> Iterator[bytes]:
+def _read(parser: Any, network: Any, read_s: float | None) -> Iterator[bytes]:
     is_over = False
     while not is_over:
         data, is_over = _take(parser)
         if data:
             yield data
         elif not is_over:
-            parser.receive_data(network.read(_READ_BYTES, timeout=timeout))
+            parser.receive_data(network.read(_READ_BYTES, timeout=read_s))
 
 
-async def _aread(parser: Any, network: Any, timeout: float | None) -> AsyncIterator[bytes]:
+async def _aread(parser: Any, network: Any, read_s: float | None) -> AsyncIterator[bytes]:
     is_over = False
     while not is_over:
         data, is_over = _take(parser)
         if data:
             yield data
         elif not is_over:
-            parser.receive_data(await network.read(_READ_BYTES, timeout=timeout))
+            parser.receive_data(await network.read(_READ_BYTES, timeout=read_s))
 
 
 def _take(parser: Any) -> tuple[bytes, bool]:
@@ -73,7 +73,7 @@ def _take(parser: Any) -> tuple[bytes, bool]:
     while True:
         try:
             event = parser.next_event()
-        except Exception:  # noqa: BLE001 - whatever the parser raises, it raises again
+        except Exception:
             if parts:  # give out what came before the fault; the parser raises it again
                 return b"".join(parts), False
             raise

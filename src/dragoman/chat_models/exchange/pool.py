@@ -118,8 +118,7 @@ async def client_for(door: Door, settings: Settings) -> Any:
     running = _loop_clients(asyncio.get_running_loop())
     client = running.by_settings.get(settings)
     if client is None:
-        if settings.secure:
-            await door.call(_certificates)  # reads files: not on the loop
+        await door.call(_warm_up, settings.secure)  # reads files: not on the loop
         if running.closer is None:
             running.closer = running.until_shutdown()
             await running.closer.__anext__()
@@ -146,6 +145,15 @@ def make_client(
             keepalive_expiry=30.0,
         ),
     )
+
+
+def _warm_up(secure: bool) -> None:
+    """Import the client, and read the certificates if they are needed."""
+    import httpx2
+
+    del httpx2
+    if secure:
+        _certificates()
 
 
 @functools.cache
