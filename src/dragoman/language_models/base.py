@@ -165,7 +165,7 @@ class BaseLanguageModel(RunnableSerializable[LanguageModelInput, LanguageModelOu
         """
         is_own = type(self).get_num_tokens is not BaseLanguageModel.get_num_tokens
         if not is_own and not self._has_tokenizer():
-            from dragoman.messages import count_tokens_approximately
+            from dragoman.transcript import count_tokens_approximately
 
             return count_tokens_approximately(messages, tools=list(tools) if tools else None)
         count = sum(self.get_num_tokens(get_buffer_string([message])) for message in messages)

@@ -31,6 +31,8 @@ class ChatGeneration(Generation):
     message: BaseMessage = msgspec.field(default=msgspec.UNSET)  # pyright: ignore[reportAssignmentType]
 
     def __post_init__(self) -> None:
+        if _SLOT.__get__(self) is not msgspec.UNSET:
+            _SLOT.__set__(self, msgspec.UNSET)
         if not isinstance(self.message, BaseMessage):
             self.message = _message(self.message, type(self).__name__)
         if self.type != (own := _TYPES.get(type(self).__name__, self.type)):
@@ -85,17 +87,16 @@ def _message(value: Any, owner: str) -> BaseMessage:
     raise MessageError(f"{owner}: `message` {what}")
 
 
-def _derive_text(cls: type[ChatGeneration]) -> None:
-    """Let `text` of `cls` read the message; the slot stays, so that constructors accept it."""
-
-    def text(self: ChatGeneration) -> str:
-        return str(self.message.text)
-
-    def ignore(self: ChatGeneration, value: Any) -> None:
-        """Do nothing: the text belongs to the message."""
-
-    cls.text = property(text, ignore)  # pyright: ignore[reportAttributeAccessIssue]
+# The slot behind `text`: constructors fill it, nobody reads it.
+_SLOT: Any = Generation.__dict__["text"]
 
 
-_derive_text(ChatGeneration)
-_derive_text(ChatGenerationChunk)
+def _text(self: ChatGeneration) -> str:
+    return str(self.message.text)
+
+
+def _ignore(self: ChatGeneration, value: Any) -> None:
+    """Do nothing: the text belongs to the message."""
+
+
+ChatGeneration.text = property(_text, _ignore)  # pyright: ignore[reportAttributeAccessIssue]
