@@ -1,0 +1,47 @@
+"""Units: an assistant turn with calls, and all its results, belong together.
+
+Every verb asks here which results belong to which calls; none splits a unit.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from dragoman.messages.ai import AIMessage
+from dragoman.messages.base import BaseMessage
+from dragoman.messages.tool import ToolMessage
+
+__all__ = ["call_ids", "open_calls", "without_orphans"]
+
+
+def call_ids(message: BaseMessage) -> list[str]:
+    """Return the ids of a message's calls, invalid ones included, in order."""
+    if not isinstance(message, AIMessage):
+        return []
+    calls: Iterable[Any] = [*message.tool_calls, *message.invalid_tool_calls]
+    return [call["id"] for call in calls if call["id"]]
+
+
+def open_calls(messages: Iterable[BaseMessage]) -> dict[str, int]:
+    """Return the ids of calls that no later result answers, with the position of their turn."""
+    waiting: dict[str, int] = {}
+    for position, message in enumerate(messages):
+        if isinstance(message, ToolMessage):
+            waiting.pop(message.tool_call_id, None)
+        else:
+            for id_val in call_ids(message):
+                waiting[id_val] = position
+    return waiting
+
+
+def without_orphans(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
+    """Return messages without results whose call is not in front of them."""
+    known: set[str] = set()
+    kept: list[BaseMessage] = []
+    for message in messages:
+        if isinstance(message, ToolMessage):
+            if message.tool_call_id not in known:
+                continue
+        elif isinstance(message, AIMessage):
+            known.update(call_ids(message))
+        kept.append(message)
+    return kept
