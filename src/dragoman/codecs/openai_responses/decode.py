@@ -19,7 +19,7 @@ from dragoman.codecs.openai_responses.tables import (
 )
 from dragoman.codecs.openai_responses.wire import read_parts, rest_of
 from dragoman.codecs.origin import non_standard
-from dragoman.codecs.shapes import as_dict, as_dicts, as_str, require_dict
+from dragoman.codecs.shapes import as_dict, as_str, require_dict
 from dragoman.codecs.turns import history_message
 from dragoman.codecs.wire_errors import wire_error
 from dragoman.errors import DecodeError
@@ -168,13 +168,11 @@ class _History:
                 self._add(self._prompt(item, role))
                 return
         if isinstance(kind, str):
-            is_result = kind in RESULTS and not (
-                kind == "tool_search_output" and item.get("execution") != "client"
-            )
-            if is_result:
+            if kind in RESULTS:
                 self._add(_read_result(item))
                 return
-            if kind in USER_ITEMS:
+            is_server = kind == "tool_search_output" and item.get("execution") != "client"
+            if kind in USER_ITEMS and not is_server:
                 self._add(HumanMessage([non_standard(item, API)]))
                 return
             if kind in SYSTEM_ITEMS:
@@ -231,46 +229,25 @@ def _is_part(block: dict[str, Any]) -> bool:
 
 
 def _read_result(item: dict[str, Any]) -> ToolMessage:
-    """Return an item that answers a call."""
-    kind = item["type"]
+    """Return an item that answers a function call or a custom call."""
+    kind, output = item["type"], item.get("output")
     id = as_str(item.get("call_id"))
-    key = "call_id" if id else "id"
-    id = id or as_str(item.get("id")) or ""
-    output = item.get("output")
     bag: dict[str, Any] = {} if kind == "function_call_output" else {"type": kind}
-    content: Any = None
-    if isinstance(output, str):
-        content = output
-    elif isinstance(output, list) and output and all(_is_simple_part(p) for p in output):
+    content: Any = output
+    if isinstance(output, list) and output and all(_is_simple_part(p) for p in output):
         content = read_parts(output)
-    elif kind == "computer_call_output" and isinstance(output, dict):
-        content = read_parts([output])
-    if content is None or not id:
-        bag["whole"] = item
-        content = _as_text(item) if content is None else content
-    else:
-        rest = rest_of(item, "type", key, "output")
-        if rest:
-            bag["item"] = rest
-    failed = item.get("status") in {"incomplete", "failed"}
+    elif not isinstance(output, str) or id is None:
+        bag["whole"] = item  # it goes back as it came
+        content = output if isinstance(output, str) else dump_arguments(output)
+    if rest := rest_of(item, "type", "call_id", "output"):
+        bag["item"] = rest
     return ToolMessage(
         content,
-        tool_call_id=id,
-        status="error" if failed else "success",
+        tool_call_id=id or "",
+        status="error" if item.get("status") == "incomplete" else "success",
         additional_kwargs={API: bag} if bag else {},
     )
 
 
 def _is_simple_part(part: Any) -> bool:
     return isinstance(part, dict) and isinstance(part.get("type"), str)
-
-
-def _as_text(item: dict[str, Any]) -> str:
-    """Return the result as a model may read it; the item itself goes back to this wire."""
-    output = item.get("output")
-    if isinstance(output, list):
-        texts = [f"{p.get('stdout') or ''}{p.get('stderr') or ''}" for p in as_dicts(output)]
-        return "\n".join(t for t in texts if t)
-    if output is None and "tools" in item:
-        return dump_arguments(item["tools"])
-    return "" if output is None else dump_arguments(output)

@@ -9,10 +9,11 @@ from typing import Any
 from dragoman.codecs.arguments import dump_arguments, read_arguments
 from dragoman.codecs.contract import Change, ChatRequest
 from dragoman.codecs.notes import note
-from dragoman.codecs.openai_responses.tables import API, CLIENT_ITEMS, TOOL_TYPES, Dialect
+from dragoman.codecs.openai_responses.tables import API, CLIENT_RESULTS, TOOL_TYPES, Dialect
 from dragoman.codecs.openai_responses.turns import TurnWriter
 from dragoman.codecs.openai_responses.wire import write_part
 from dragoman.codecs.origin import foreign_value
+from dragoman.codecs.pairing import with_results_split
 from dragoman.codecs.schemas import encode_schema
 from dragoman.codecs.shapes import as_dict, as_dicts, as_str
 from dragoman.codecs.tools import function_tool, json_schema_of, tool_choice_of
@@ -34,7 +35,7 @@ def encode_request(
     body: dict[str, Any] = {}
     if request.model is not None:
         body["model"] = request.model
-    found = turns(request.messages)
+    found = turns(with_results_split(request.messages))
     if "instructions" not in request.extra and (first := _instructions(found)) is not None:
         body["instructions"] = first
         found = found[1:]
@@ -156,7 +157,7 @@ def _write_result(
     call = writer.kinds.get(wire_id, "function_call")
     kind = as_str(bag.get("type"))
     if kind is None:
-        kind = CLIENT_ITEMS[call].result if call in CLIENT_ITEMS else "function_call_output"
+        kind = CLIENT_RESULTS.get(call, "function_call_output")
     id_key = "id" if kind == "local_shell_call_output" else "call_id"
     item: dict[str, Any] = {"type": kind, id_key: wire_id}
     output = _write_output(message, path, changes)

@@ -7,7 +7,7 @@ goes back to the same JSON; where that would not hold, the item travels as a `no
 from typing import Any
 
 from dragoman.codecs.arguments import dump_arguments, read_arguments
-from dragoman.codecs.openai_responses.tables import API, CLIENT_ITEMS, SERVER_ITEMS
+from dragoman.codecs.openai_responses.tables import API, CLIENT_RESULTS, SERVER_ITEMS
 from dragoman.codecs.openai_responses.wire import rest_of
 from dragoman.codecs.origin import non_standard
 from dragoman.codecs.shapes import as_dict, as_str
@@ -26,7 +26,7 @@ def is_client_item(item: dict[str, Any]) -> bool:
     kind = item.get("type")
     if kind == "tool_search_call":
         return item.get("execution") == "client" and isinstance(item.get("call_id"), str)
-    return isinstance(kind, str) and kind in CLIENT_ITEMS
+    return isinstance(kind, str) and kind in CLIENT_RESULTS
 
 
 def read_item(item: dict[str, Any]) -> list[dict[str, Any]]:
@@ -55,21 +55,12 @@ def call_of(item: dict[str, Any]) -> dict[str, Any] | None:
         if not isinstance(args, (str, dict, type(None))):
             return None
         return {"id": as_str(item.get("call_id")), "name": item["name"], "args": args}
-    if not is_client_item(item):
+    if kind != "custom_tool_call" or not isinstance(text := item.get("input"), str):
         return None
-    row = CLIENT_ITEMS[str(kind)]
-    value = item.get(row.args)
-    name = as_str(item.get("name")) if row.name is None else row.name
-    id = as_str(item.get("call_id")) or as_str(item.get("id"))
-    if name is None or id is None:
+    id, name = as_str(item.get("call_id")), as_str(item.get("name"))
+    if id is None or name is None:
         return None
-    if row.form == "text":
-        return (
-            {"id": id, "name": name, "args": {_TEXT_ARGUMENT: value}}
-            if isinstance(value, str)
-            else None
-        )
-    return {"id": id, "name": name, "args": value} if isinstance(value, dict) else None
+    return {"id": id, "name": name, "args": {_TEXT_ARGUMENT: text}}
 
 
 def call_extras(item: dict[str, Any]) -> dict[str, Any]:
@@ -81,9 +72,7 @@ def call_extras(item: dict[str, Any]) -> dict[str, Any]:
         if isinstance(raw, str) and raw.lstrip()[:1] != "{" and read_arguments(raw) is not None:
             extras["arguments"] = raw  # "" and its like are {} for us, and go back as they came
     else:
-        row = CLIENT_ITEMS[kind]
-        named = ("name",) if row.name is None else ()
-        extras = {"item_type": kind, **rest_of(item, "type", "call_id", row.args, *named)}
+        extras = {"item_type": kind, **rest_of(item, "type", "call_id", "name", "input")}
     if "id" in extras:
         extras = {"item_id": extras.pop("id"), **extras}
     return extras
@@ -100,26 +89,21 @@ def write_call(block: dict[str, Any], args: Any, extras: dict[str, Any]) -> dict
     rest = {k: v for k, v in extras.items() if k not in {"item_type", "item_id", "arguments"}}
     if "item_id" in extras:
         rest["id"] = extras["item_id"]
-    kind = extras.get("item_type")
-    row = CLIENT_ITEMS.get(kind) if isinstance(kind, str) else None
-    if row is None:
-        raw = extras.get("arguments")
-        if not isinstance(raw, str) or read_arguments(raw) != args:
-            raw = args if isinstance(args, str) else dump_arguments(args)
+    if extras.get("item_type") == "custom_tool_call":
+        text = args if isinstance(args, str) else as_dict(args).get(_TEXT_ARGUMENT)
+        if not isinstance(text, str):
+            text = dump_arguments(args)
         return {
-            "type": "function_call", "call_id": block["id"], "name": block["name"],
-            "arguments": raw, **rest,
+            "type": "custom_tool_call", "call_id": block["id"], "name": block["name"],
+            "input": text, **rest,
         }  # fmt: skip
-    item: dict[str, Any] = {"type": kind, "call_id": block["id"]}
-    if kind == "local_shell_call" and rest.get("id") == block["id"]:
-        del item["call_id"]
-    if row.name is None:
-        item["name"] = block["name"]
-    value: Any = args
-    if row.form == "text":
-        value = args if isinstance(args, str) else as_dict(args).get(_TEXT_ARGUMENT)
-        value = value if isinstance(value, str) else dump_arguments(args)
-    return {**item, row.args: value, **rest}
+    raw = extras.get("arguments")
+    if not isinstance(raw, str) or read_arguments(raw) != args:
+        raw = args if isinstance(args, str) else dump_arguments(args)
+    return {
+        "type": "function_call", "call_id": block["id"], "name": block["name"], "arguments": raw,
+        **rest,
+    }  # fmt: skip
 
 
 # ---------------------------------------------------------------------- tools of the provider

@@ -16,12 +16,15 @@ from dragoman.codecs.openai_responses.items import (
     server_call,
     server_result,
 )
-from dragoman.codecs.openai_responses.tables import API, CLIENT_ITEMS, SERVER_ITEMS
+from dragoman.codecs.openai_responses.tables import API, SERVER_ITEMS
 from dragoman.codecs.openai_responses.wire import read_annotations, read_part, rest_of
 from dragoman.codecs.reply import Reply
 from dragoman.codecs.shapes import as_dict, as_dicts, as_list, as_str
 
 __all__ = ["ItemReader"]
+
+
+_CALLS = {"function_call", "custom_tool_call"}
 
 
 class _Item:
@@ -72,12 +75,13 @@ class ItemReader:
                 item.keyed.add(0)
                 if isinstance(id := raw.get("id"), str):
                     self._thought = (index, id)
-        elif kind == "function_call" or is_client_item(raw):
+        elif kind in _CALLS:
             self._call_added(index, item)
         elif (block := server_call(raw)) is not None:
             self._block((index, "call"), block)
-        elif kind == "mcp_approval_request":
-            self.waits = True
+        else:
+            self.has_calls = self.has_calls or is_client_item(raw)
+            self.waits = self.waits or kind == "mcp_approval_request"
 
     def done(self, index: int, raw: dict[str, Any]) -> None:
         """Take a whole item; what was streamed of it is not told twice."""
@@ -91,7 +95,7 @@ class ItemReader:
             self._message_done(index, item, raw)
         elif kind == "reasoning":
             self._reasoning_done(index, item, raw)
-        elif kind == "function_call" or is_client_item(raw):
+        elif kind in _CALLS:
             self._call_done(index, item, raw)
         elif self.reply.has_block((index, "call")) and raw.get("type") in SERVER_ITEMS:
             self._server_done(index, raw)
@@ -299,8 +303,7 @@ class ItemReader:
             extras.update(self._after())
         item.told = extras
         self._tail = "call" if self._tail is not None else None
-        row = CLIENT_ITEMS.get(str(raw.get("type")))
-        name = as_str(raw.get("name")) or (row.name if row else None)
+        name = as_str(raw.get("name"))
         id = as_str(raw.get("call_id")) or as_str(raw.get("id"))
         self.reply.call(index, id=id, name=name, extras=extras or None)
 

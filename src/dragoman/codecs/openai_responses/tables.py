@@ -9,8 +9,8 @@ from typing import Literal
 import msgspec
 
 __all__ = [
-    "API", "CLIENT_ITEMS", "DIALECTS", "ECHOES", "FINISH", "PARAMETERS", "PART_TYPES", "RESULTS",
-    "SERVER_ITEMS", "SYSTEM_ITEMS", "TOOL_TYPES", "USER_ITEMS", "ClientItem", "Dialect",
+    "API", "CLIENT_RESULTS", "DIALECTS", "ECHOES", "FINISH", "PARAMETERS", "PART_TYPES", "RESULTS",
+    "SERVER_ITEMS", "SYSTEM_ITEMS", "TOOL_TYPES", "USER_ITEMS", "Dialect",
     "ServerItem", "dialect_of",
 ]  # fmt: skip
 
@@ -83,36 +83,24 @@ SERVER_ITEMS: dict[str, ServerItem] = {
 }
 
 
-class ClientItem(msgspec.Struct, frozen=True):
-    """An item of a tool that the caller runs, shown as a tool call.
-
-    Attributes:
-        args: The field that holds the input.
-        form: Whether that field is the arguments (`dict`) or the one string argument (`text`).
-        name: The tool's name, where the item has none.
-        result: The type of the item that answers it.
-    """
-
-    args: str
-    form: Literal["dict", "text"]
-    name: str | None
-    result: str
-
-
-CLIENT_ITEMS: dict[str, ClientItem] = {
-    "custom_tool_call": ClientItem("input", "text", None, "custom_tool_call_output"),
-    "apply_patch_call": ClientItem("operation", "dict", "apply_patch", "apply_patch_call_output"),
-    "computer_call": ClientItem("action", "dict", "computer", "computer_call_output"),
-    "local_shell_call": ClientItem("action", "dict", "local_shell", "local_shell_call_output"),
-    "shell_call": ClientItem("action", "dict", "shell", "shell_call_output"),
-    "tool_search_call": ClientItem("arguments", "dict", "tool_search", "tool_search_output"),
+CLIENT_RESULTS = {
+    "custom_tool_call": "custom_tool_call_output",
+    "apply_patch_call": "apply_patch_call_output",
+    "computer_call": "computer_call_output",
+    "local_shell_call": "local_shell_call_output",
+    "shell_call": "shell_call_output",
+    "tool_search_call": "tool_search_output",
 }
-"""`tool_search_call` only if its `execution` is `client`."""
+"""Items that the caller has to run, apart from function calls -> the items that answer them.
 
-RESULTS = frozenset({"function_call_output"} | {row.result for row in CLIENT_ITEMS.values()})
-"""Items that answer a call (`tool_search_output` only if its `execution` is `client`)."""
+A custom call is a tool call with one text argument; the others have arguments of no tool's schema and
+travel as `non_standard` blocks (`tool_search_*` only if `execution` is `client`).
+"""
 
-USER_ITEMS = frozenset({"mcp_approval_response"})
+RESULTS = frozenset({"function_call_output", "custom_tool_call_output"})
+"""Items that are tool messages."""
+
+USER_ITEMS = frozenset({"mcp_approval_response", *CLIENT_RESULTS.values()} - RESULTS)
 SYSTEM_ITEMS = frozenset({"additional_tools", "configuration_update"})
 
 PART_TYPES = frozenset({"input_text", "input_image", "input_file", "output_text", "refusal"})

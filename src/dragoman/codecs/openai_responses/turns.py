@@ -7,13 +7,12 @@ Sources: OpenAI answers 400 "was provided without its required following item", 
 reasoning item", 404 "Items are not persisted when `store` is set to false" (read 2026-11).
 """
 
-import re
 from typing import Any
 
 from dragoman.codecs.contract import Change
 from dragoman.codecs.notes import note
 from dragoman.codecs.openai_responses.items import write_call, write_reasoning, write_server
-from dragoman.codecs.openai_responses.tables import API, CLIENT_ITEMS, Dialect
+from dragoman.codecs.openai_responses.tables import API, Dialect
 from dragoman.codecs.openai_responses.wire import rest_of, write_part
 from dragoman.codecs.origin import foreign_value, is_from, provider_of
 from dragoman.codecs.pairing import WireIds
@@ -23,9 +22,6 @@ from dragoman.errors import short
 from dragoman.messages import AIMessage
 
 __all__ = ["TurnWriter"]
-
-_CALL_ID = re.compile(r"[\s\S]{1,64}")
-"""400 "string too long. Expected a string with maximum length 64" for longer ones."""
 
 _CALLS = {"tool_call", "invalid_tool_call"}
 
@@ -48,7 +44,8 @@ class TurnWriter:
         self.stateless = store is False
         self.changes = changes
         self.kinds: dict[str, str] = {}
-        self.ids = WireIds(_CALL_ID, prefix="call_")
+        # 400 "string too long. Expected a string with maximum length 64" for longer ids.
+        self.ids = WireIds(max_length=64, prefix="call_")
 
     def write(self, message: AIMessage, path: str) -> list[dict[str, Any]]:
         """Return the items of one message."""
@@ -342,8 +339,7 @@ class _Turn:
             args = args if isinstance(args, str) else ""
         named = {"id": wire_id, "name": block.get("name") or ""}
         item = write_call(named, args, extras)
-        kind = extras.get("item_type")
-        self.writer.kinds[wire_id] = kind if kind in CLIENT_ITEMS else "function_call"
+        self.writer.kinds[wire_id] = item["type"]
         self._add(item)
 
     # ------------------------------------------------------------------ tools of the provider
@@ -381,6 +377,8 @@ class _Turn:
         elif block.get("api") == API and not self.is_own:
             self._drop(where, "an item of another provider")
         else:
+            if isinstance(id := value.get("call_id"), str) and isinstance(kind, str):
+                self.writer.kinds[id] = kind
             self._add(value)
 
 
