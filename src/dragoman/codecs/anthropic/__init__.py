@@ -45,7 +45,7 @@ class AnthropicCodec:
 
     def decode_response(self, body: dict[str, Any]) -> AIMessage:
         """Return a reply as a message."""
-        return decode_response(body, self.provider)
+        return decode_response(body, self.provider, self._dialect)
 
     def encode_response(
         self, message: AIMessage, changes: list[Change] | None = None
@@ -55,7 +55,7 @@ class AnthropicCodec:
 
     def stream_decoder(self) -> StreamDecoder:
         """Return a machine that turns events into chunks."""
-        return StreamDecoder(self.provider)
+        return StreamDecoder(self.provider, self._dialect)
 
     def stream_encoder(self) -> StreamEncoder:
         """Return a machine that turns chunks into events."""

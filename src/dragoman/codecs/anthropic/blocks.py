@@ -112,7 +112,8 @@ class BlockWriter:
         return {**bag, **block} if isinstance(bag, dict) else block
 
     def _fits_result(self, block: dict[str, Any], path: str) -> bool:
-        if block.get("type") in _IN_RESULTS or block.get("type") not in NATIVE_BLOCKS:
+        kind = block.get("type")
+        if not isinstance(kind, str) or kind in _IN_RESULTS or kind not in NATIVE_BLOCKS:
             return True
         self._lose("dropped_block", path, "a block that no tool result may hold is left out")
         return False
@@ -294,7 +295,7 @@ class BlockWriter:
         """Return a call or result that a user gave in Anthropic's own form, its id fitted."""
         value = foreign_value(block, API)
         kind = value.get("type") if value is not None else None
-        if value is None or kind not in {"tool_use", "tool_result"}:
+        if value is None or kind not in ("tool_use", "tool_result"):
             return None
         key = "id" if kind == "tool_use" else "tool_use_id"
         given = value.get(key)

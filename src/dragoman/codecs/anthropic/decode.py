@@ -257,7 +257,7 @@ def decode_tool(tool: dict[str, Any]) -> dict[str, Any]:
 def _decode_choice(choice: Any) -> Any:
     """Return a tool choice as a word or name if that says all of it, else as it is."""
     kind = choice.get("type") if isinstance(choice, dict) else None
-    if kind in {"auto", "any", "none"} and len(choice) == 1:
+    if kind in ("auto", "any", "none") and len(choice) == 1:
         return kind
     name = choice.get("name") if isinstance(choice, dict) else None
     if kind == "tool" and choice.keys() == {"type", "name"} and isinstance(name, str):

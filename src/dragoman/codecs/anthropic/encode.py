@@ -174,6 +174,8 @@ class _History:
             self._strip(kept[-1])
             if not kept[-1]["content"]:
                 kept.pop()
+        for turn in kept:
+            turn["content"] = _short(turn["content"])
         self.messages = kept
 
     def _strip(self, turn: dict[str, Any]) -> None:
@@ -186,6 +188,13 @@ class _History:
 
     def _report(self, code: str, path: str, message: str) -> None:
         self._changes.append(Change(path, code, False, message))
+
+
+def _short(content: Any) -> Any:
+    """Return one plain text block as the string it is short for."""
+    if isinstance(content, list) and len(content) == 1 and content[0].keys() == {"type", "text"}:
+        return content[0]["text"] if content[0]["type"] == "text" else content
+    return content
 
 
 def _bag(message: BaseMessage, role: str) -> dict[str, Any]:

@@ -55,7 +55,7 @@ def _stop_reason(metadata: dict[str, Any], *, has_calls: bool) -> str:
     raw = metadata.get("stop_reason")
     if isinstance(raw, str) and FINISH.get(raw, raw) == finish:
         return raw
-    if has_calls and finish in {None, "stop"}:
+    if has_calls and finish in (None, "stop"):
         return "tool_use"
     return STOP_REASON.get(str(finish), "end_turn")
 
@@ -67,10 +67,11 @@ def _usage(usage: Any) -> dict[str, Any]:
     read, made = details.get("cache_read") or 0, details.get("cache_creation") or 0
     written: dict[str, Any] = {
         "input_tokens": max((usage.get("input_tokens") or 0) - read - made, 0),
-        "cache_read_input_tokens": read,
-        "cache_creation_input_tokens": made,
         "output_tokens": usage.get("output_tokens") or 0,
     }
+    for name in ("cache_read", "cache_creation"):
+        if details.get(name) is not None:
+            written[f"{name}_input_tokens"] = details[name]
     split = {k: v for k, v in details.items() if k.startswith("ephemeral_")}
     if split:
         written["cache_creation"] = split
@@ -100,7 +101,7 @@ class StreamEncoder:
         self._start(chunk)
         reasoning = chunk.additional_kwargs.get("reasoning_content")
         if isinstance(reasoning, str) and reasoning:
-            self._delta("thinking", "reasoning", reasoning)
+            self._unsigned(reasoning)
         content = chunk.content
         for block in [content] if isinstance(content, str) else content:
             self._block({"type": "text", "text": block} if isinstance(block, str) else block)
@@ -146,7 +147,7 @@ class StreamEncoder:
 
     def _block(self, block: dict[str, Any]) -> None:
         kind = block.get("type")
-        if kind in {"tool_call", "tool_call_chunk", "invalid_tool_call"}:
+        if kind in ("tool_call", "tool_call_chunk", "invalid_tool_call"):
             return  # calls come as fragments
         key = block.get("index")
         if kind == "text":
@@ -198,6 +199,18 @@ class StreamEncoder:
             delta = {"type": f"{kind}_delta", kind: text}
             self._send("content_block_delta", index=self._open[1], delta=delta)
 
+    def _unsigned(self, text: str) -> None:
+        """Send reasoning that has no signature: its block begins with the first piece.
+
+        A block that begins empty waits for a signature; that is how the decoder tells them apart.
+        """
+        if self._open is None or self._open[0] != "reasoning":
+            self._stop_all()
+            block = {"type": "thinking", "thinking": text, "signature": ""}
+            self._open = ("reasoning", self._start_block(block))
+        else:
+            self._delta("thinking", "reasoning", text)
+
     def _call(self, fragment: Any) -> None:
         key, name = fragment.get("index"), fragment.get("name")
         if key is None:
@@ -240,7 +253,7 @@ class StreamEncoder:
     def _send_whole(self, block: dict[str, Any]) -> None:
         """Send a complete block; the arguments of a server's tool are a delta, as the API does."""
         args = (
-            block.get("input") if block.get("type") in {"server_tool_use", "mcp_tool_use"} else None
+            block.get("input") if block.get("type") in ("server_tool_use", "mcp_tool_use") else None
         )
         index = self._start_block({**block, "input": {}} if args else block)
         if args:

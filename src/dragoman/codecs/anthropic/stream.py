@@ -10,7 +10,7 @@ Source: https://docs.anthropic.com/en/docs/build-with-claude/streaming, read 202
 from typing import Any
 
 from dragoman.codecs.anthropic.decode import decode_block, read_usage
-from dragoman.codecs.anthropic.tables import FINISH
+from dragoman.codecs.anthropic.tables import FINISH, Dialect
 from dragoman.codecs.anthropic.wire import read_citation
 from dragoman.codecs.arguments import read_arguments
 from dragoman.codecs.reply import Reply
@@ -44,9 +44,10 @@ class Reading:
         done: Whether the end of the message has been seen.
     """
 
-    def __init__(self, provider: str) -> None:
+    def __init__(self, provider: str, dialect: Dialect) -> None:
         self.provider = provider
         self.reply = Reply(provider)
+        self._dialect = dialect
         self.done = False
         self._open: dict[Any, _Open] = {}
         self._usage: dict[str, Any] = {}
@@ -88,12 +89,23 @@ class Reading:
         elif kind == "text" and len(found) == 2 and not isinstance(_citations(block), list):
             self._open[key] = _Open("text", {})
             self.reply.text(found["text"])
+        elif kind == "reasoning" and len(found) == 2 and self._is_unsigned(found):
+            self._open[key] = _Open("unsigned", {})
+            self.reply.reasoning(found["reasoning"])
         else:
             given = found.get("args") if kind == "server_tool_call" else None
             self._open[key] = _Open(kind, given or {})
             if kind == "server_tool_call":
                 found = {**found, "args": {}}
             self.reply.block(("block", key), found)
+
+    def _is_unsigned(self, block: dict[str, Any]) -> bool:
+        """Return whether a thinking block without a signature will not get one.
+
+        Anthropic's blocks begin empty and end with a signature; one that begins with its text, or
+        comes whole, has none.
+        """
+        return bool(block["reasoning"]) or not self._dialect.waits
 
     def block_delta(self, key: Any, delta: dict[str, Any]) -> None:
         """Read a piece of the content block `key`."""
@@ -109,9 +121,16 @@ class Reading:
         elif kind == "input_json_delta":
             self._add_json(key, block, as_str(delta.get("partial_json")))
         elif kind == "thinking_delta":
-            self._add(key, block, {"reasoning": as_str(delta.get("thinking"))})
+            text = as_str(delta.get("thinking"))
+            if block.kind == "unsigned":
+                self.reply.reasoning(text or "")
+            else:
+                self._add(key, block, {"reasoning": text})
         elif kind == "signature_delta":
             signature = as_str(delta.get("signature"))
+            if block.kind == "unsigned" and signature:
+                block.kind = "reasoning"
+                self.reply.block(("block", key), {"type": "reasoning", "reasoning": ""})
             self._add(key, block, {"extras": {"signature": signature} if signature else None})
         elif kind == "citations_delta":
             self._add_citation(key, block, delta.get("citation"))
@@ -175,7 +194,7 @@ def _citations(block: Any) -> Any:
     return block.get("citations") if isinstance(block, dict) else None
 
 
-def decode_response(body: Any, provider: str) -> AIMessage:
+def decode_response(body: Any, provider: str, dialect: Dialect) -> AIMessage:
     """Return a whole reply as a message.
 
     Raises:
@@ -194,7 +213,7 @@ def decode_response(body: Any, provider: str) -> AIMessage:
         if content is not None or "stop_reason" not in body:
             raise DecodeError("Expected a list of content blocks", path="$.content")
         content = []
-    reading = Reading(provider)
+    reading = Reading(provider, dialect)
     reading.start(body)
     for n, block in enumerate(content):
         reading.block_start(n, block, f"$.content[{n}]")
@@ -209,8 +228,8 @@ class StreamDecoder:
         done: Whether `message_stop` has been seen.
     """
 
-    def __init__(self, provider: str) -> None:
-        self._reading = Reading(provider)
+    def __init__(self, provider: str, dialect: Dialect) -> None:
+        self._reading = Reading(provider, dialect)
         self.done = False
 
     def feed(self, event: str | None, data: Any) -> list[AIMessageChunk]:

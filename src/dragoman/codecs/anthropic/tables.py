@@ -108,11 +108,13 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         signs: Reasoning without a signature is refused; else it is sent back unsigned.
+        waits: A thinking block that begins empty is given a signature in the end; else it has none.
         system_models: Patterns of models that take `system` messages inside the list; elsewhere a
             late system message becomes a marked block of a user turn.
     """
 
     signs: bool = True
+    waits: bool = True
     system_models: tuple[str, ...] = (
         "*opus-4-8*", "*opus-5*", "*sonnet-5*", "*haiku-5*", "*fable-*",
     )  # fmt: skip
@@ -125,8 +127,8 @@ DIALECTS = {
     "moonshot": Dialect(signs=False, system_models=()),
     "minimax": Dialect(signs=False, system_models=()),
     "zai": Dialect(signs=False, system_models=()),
-    "ollama": Dialect(signs=False, system_models=()),
-    "llamacpp": Dialect(signs=False, system_models=()),
-    "local": Dialect(signs=False, system_models=()),
+    "ollama": Dialect(signs=False, waits=False, system_models=()),
+    "llamacpp": Dialect(signs=False, waits=False, system_models=()),
+    "local": Dialect(signs=False, waits=False, system_models=()),
 }
 """Rows by provider; one that has no row speaks as Anthropic does."""

@@ -70,10 +70,10 @@ def write_choice(
 def _choice(choice: Any, tools: list[dict[str, Any]], changes: list[Change]) -> Any:
     if choice is None:
         return None
-    if isinstance(choice, dict) and choice.get("type") in {*_WORDS, "tool"}:
+    if isinstance(choice, dict) and choice.get("type") in (*_WORDS, "tool"):
         return choice
     word = choice
-    if not isinstance(choice, str) or choice not in {t.get("name") for t in tools}:
+    if not isinstance(choice, str) or choice not in [t.get("name") for t in tools]:
         word = tool_choice_of(choice)
     if word is None:
         text = "a tool choice of another provider is left out"

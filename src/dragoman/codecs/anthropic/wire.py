@@ -34,7 +34,7 @@ _CITED = {
     "start_block_index": "content_block_location",
     "encrypted_index": "web_search_result_location",
 }
-_TITLES = {"char_location", "page_location", "content_block_location"}
+_TITLES = ("char_location", "page_location", "content_block_location")
 
 
 def _read_source(source: Any) -> dict[str, Any] | None:

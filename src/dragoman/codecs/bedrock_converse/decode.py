@@ -69,7 +69,7 @@ def _tool_use(value: Any) -> dict[str, Any] | None:
     # Claude's calls come with `type: tool_use`, which requests may not have.
     found = {"type": "tool_call", "id": id, "name": name, "args": args}
     rest = {k: v for k, v in value.items() if k not in CALL_KEYS and v is not None}
-    if value.get("type") not in {None, "tool_use"}:
+    if value.get("type") not in (None, "tool_use"):
         rest["type"] = value["type"]
     return {**found, **_bag(**rest)} if rest else found
 
@@ -250,7 +250,7 @@ def _result(block: Any, path: str) -> ToolMessage | None:
     blocks = [decode_block(b, f"{path}.content[{n}]") for n, b in enumerate(content)]
     known = {"toolUseId", "content", "status"}
     bag = {k: v for k, v in value.items() if k not in known and v is not None}
-    if value.get("status") not in {None, "success", "error"}:
+    if value.get("status") not in (None, "success", "error"):
         bag["status"] = value["status"]
     return ToolMessage(
         content=_plain(blocks) if blocks else "",

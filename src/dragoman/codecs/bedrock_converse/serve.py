@@ -37,7 +37,7 @@ def _stop_reason(metadata: dict[str, Any], *, has_calls: bool) -> str:
     raw = metadata.get("stopReason")
     if isinstance(raw, str) and FINISH.get(raw, raw) == finish:
         return raw
-    if has_calls and finish in {None, "stop"}:
+    if has_calls and finish in (None, "stop"):
         return "tool_use"
     return STOP_REASON.get(str(finish), "end_turn")
 

@@ -254,7 +254,7 @@ def _content(content: Any, path: str, ids: _Ids, provider: str) -> Iterator[Base
         blocks = [decode_part(p, f"{path}.parts[{n}]") for n, p in enumerate(parts)]
         yield _model(_number(blocks, ids), bag, provider)
         return
-    if role not in {"user", "function", None, ""}:
+    if role not in ("user", "function", None, ""):
         problem = f"unknown role {short(role)}"
         raise DecodeError(problem, path=f"{path}.role", hint="user or model")
     if role != "user":

@@ -124,7 +124,7 @@ def _declaration(
     schema = found.get("parameters")
     if schema is not None:
         kind = bag.get("schema")
-        if kind in _SCHEMAS:  # this wire took the schema as it is
+        if isinstance(kind, str) and kind in _SCHEMAS:  # this wire took the schema as it is
             declared[kind] = schema
         else:
             declared["parametersJsonSchema"] = encode_schema(
@@ -175,7 +175,7 @@ def write_choice(
         if isinstance(calling, dict):
             return calling
     word = choice
-    if not isinstance(choice, str) or choice not in {t.get("name") for t in tools}:
+    if not isinstance(choice, str) or choice not in [t.get("name") for t in tools]:
         word = tool_choice_of(choice)
     if word is None:
         text = "a tool choice of another provider is left out"
