@@ -165,9 +165,10 @@ class Encoder:
                     citations += write_citations(block.get("annotations"))
         plain = len(parts) == 1 and parts[0].keys() == {"type", "text"}
         content: Any = parts[0]["text"] if plain else parts
-        for key, value in (("content", content), ("tool_calls", calls), ("citations", citations)):
-            if value or (plain and key == "content"):
-                written[key] = value
+        if plain or parts:
+            written["content"] = content
+        rest = {"tool_calls": calls, "citations": citations}
+        written.update((key, value) for key, value in rest.items() if value)
         return {**written, **(as_dict(message.additional_kwargs.get(API)) if own else {})}
 
     @staticmethod
