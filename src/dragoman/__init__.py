@@ -18,11 +18,13 @@ _ELSEWHERE = {
 
 def __getattr__(name: str) -> Any:
     """Return a name that is loaded when first asked for, to keep `import dragoman` light."""
+    import sys
     from importlib import import_module
 
     if name in _ELSEWHERE:
         value = getattr(import_module(_ELSEWHERE[name]), name)
-        globals()[name] = value
+        # Not `globals()`: once `dragoman.globals` is imported, that name here is the module.
+        setattr(sys.modules[__name__], name, value)
         return value
     message = f"module {__name__!r} has no attribute {name!r}"
     raise AttributeError(message)
