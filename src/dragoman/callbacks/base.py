@@ -301,6 +301,7 @@ class StreamingHandler(BaseCallbackHandler):
     """A handler that wants to see every chunk: models stream for it even when they are invoked."""
 
     run_inline = True
+    wants_tokens = True
 
     def tap_chunk(self, run_id: UUID, chunk: Any) -> None:
         """Told, on the spot, of each chunk that a chain's stream yields."""
@@ -461,10 +462,11 @@ class BaseCallbackManager(CallbackManagerMixin):
         self.set_handlers([handler], inherit)
 
     def add_tags(self, tags: list[str], inherit: bool = True) -> None:
-        """Add tags, each once."""
-        self.tags = list(dict.fromkeys(self.tags + tags))
+        """Add tags at the end, each once."""
+        self.tags = [tag for tag in self.tags if tag not in tags] + tags
         if inherit:
-            self.inheritable_tags = list(dict.fromkeys(self.inheritable_tags + tags))
+            kept = [tag for tag in self.inheritable_tags if tag not in tags]
+            self.inheritable_tags = kept + tags
 
     def remove_tags(self, tags: list[str]) -> None:
         """Remove tags."""

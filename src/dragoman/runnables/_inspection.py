@@ -6,11 +6,13 @@ Signatures are read once per function and remembered by its code, so that a call
 import ast
 import inspect
 import textwrap
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from functools import lru_cache, partial
-from typing import Any, TypeGuard
+from typing import Any, NamedTuple, TypeGuard
 
 __all__ = [
+    "NOTHING",
+    "Takes",
     "accepts_config",
     "accepts_run_manager",
     "get_function_first_arg_dict_keys",
@@ -21,6 +23,7 @@ __all__ = [
     "is_async_generator",
     "returned_by",
     "taken_by",
+    "takes",
 ]
 
 
@@ -31,36 +34,51 @@ def _parameters(function: Callable[..., Any]) -> frozenset[str]:
         return frozenset()
 
 
+class Takes(NamedTuple):
+    """Which of the arguments that a runnable can give beside the input a function has."""
+
+    config: bool
+    run_manager: bool
+
+
+NOTHING = Takes(config=False, run_manager=False)
+
+
+def _takes(names: Collection[str]) -> Takes:
+    if "config" not in names and "run_manager" not in names:
+        return NOTHING
+    return Takes("config" in names, "run_manager" in names)
+
+
 @lru_cache(maxsize=2048)
-def _of_code(code: Any) -> frozenset[str]:
-    n_names = code.co_argcount + code.co_kwonlyargcount
-    return frozenset(code.co_varnames[:n_names])
+def _of_code(code: Any) -> Takes:
+    return _takes(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
 
 
 @lru_cache(maxsize=512)
-def _of_callable(function: Callable[..., Any]) -> frozenset[str]:
-    return _parameters(function)
+def _of_callable(function: Callable[..., Any]) -> Takes:
+    return _takes(_parameters(function))
 
 
-def _names(function: Callable[..., Any]) -> frozenset[str]:
-    inner = getattr(function, "__func__", function)
-    code = getattr(inner, "__code__", None)
-    if code is not None and not hasattr(inner, "__wrapped__"):
+def takes(function: Callable[..., Any]) -> Takes:
+    """Return whether a function has parameters `config` and `run_manager`."""
+    code = getattr(function, "__code__", None)
+    if code is not None and not hasattr(function, "__wrapped__"):
         return _of_code(code)
     try:
         return _of_callable(function)
     except TypeError:  # not hashable
-        return _parameters(function)
+        return _takes(_parameters(function))
 
 
 def accepts_config(callable: Callable[..., Any]) -> bool:
     """Return whether a function has a parameter `config`."""
-    return "config" in _names(callable)
+    return takes(callable).config
 
 
 def accepts_run_manager(callable: Callable[..., Any]) -> bool:
     """Return whether a function has a parameter `run_manager`."""
-    return "run_manager" in _names(callable)
+    return takes(callable).run_manager
 
 
 def _unwrapped(function: Any) -> Any:

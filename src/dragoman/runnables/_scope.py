@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from dragoman._door import Door
 from dragoman.callbacks.ambient import requested, var_child_runnable_config
 from dragoman.callbacks.runs import AsyncCallbackManagerForChainRun, CallbackManagerForChainRun
-from dragoman.runnables._inspection import accepts_config, accepts_run_manager
+from dragoman.runnables._inspection import NOTHING, takes
 from dragoman.runnables.config import (
     Resolved,
     ensure_config,
@@ -22,6 +22,7 @@ from dragoman.runnables.config import (
 )
 
 __all__ = [
+    "ASYNC_PLAIN",
     "PLAIN",
     "Body",
     "Named",
@@ -75,11 +76,15 @@ class Scope:
 
     def arguments(self, function: Callable[..., Any], kwargs: dict[str, Any]) -> dict[str, Any]:
         """Return `kwargs` with `config` and `run_manager` added if `function` has such parameters."""
-        if accepts_config(function):
-            kwargs = {**kwargs, "config": self.shown()}
-        if accepts_run_manager(function):
-            kwargs = {**kwargs, "run_manager": self.run_manager()}
-        return kwargs
+        taken = takes(function)
+        if taken is NOTHING:
+            return kwargs
+        more: dict[str, Any] = {}
+        if taken.config:
+            more["config"] = self.shown()
+        if taken.run_manager:
+            more["run_manager"] = self.run_manager()
+        return {**kwargs, **more}
 
 
 PLAIN = Scope(None)
