@@ -7,10 +7,10 @@ user's text of the same message (OpenAI demands them right behind the calls), `t
 not repeated in content, invalid calls are sent, and errors show no content.
 """
 
-from collections.abc import Callable, Sequence
-from json.encoder import c_make_encoder, encode_basestring  # pyright: ignore[reportAttributeAccessIssue]
+from collections.abc import Sequence
 from typing import Any, Literal, overload
 
+import msgspec
 from msgspec import UNSET
 
 from dragoman.codecs.arguments import dump_arguments
@@ -33,28 +33,33 @@ __all__ = ["convert_to_openai_messages"]
 Form = Literal["string", "block"]
 
 
-def _no_default(value: object) -> Any:
-    message = f"{type(value).__name__} is not JSON"
-    raise TypeError(message)
-
-
-_spaced: Callable[[Any, int], Sequence[str]] | None = (
-    None
-    if c_make_encoder is None
-    else c_make_encoder(None, _no_default, encode_basestring, None, ": ", ", ", False, False, False)
-)
+_encode = msgspec.json.Encoder().encode
+_format = msgspec.json.format
+_split = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
 
 def _arguments(args: Any) -> str:
     """Return arguments as JSON text in the manner of `json.dumps(args, ensure_ascii=False)`."""
     if args.__class__ is str:
         return args
-    if _spaced is not None:
-        try:
-            return "".join(_spaced(args, 0))
-        except (TypeError, ValueError, RecursionError):
-            pass
-    return dump_arguments(args)
+    try:
+        return _format(_encode(args), indent=0).decode()
+    except (TypeError, ValueError, RecursionError):
+        return dump_arguments(args)
+
+
+def _fill_arguments(functions: list[dict[str, Any]], args: list[Any]) -> None:
+    """Set the `arguments` of many functions: one encoding for all costs half of one for each."""
+    if not args:
+        return
+    try:
+        texts = _split(_format(_encode(args), indent=0))
+    except (TypeError, ValueError, RecursionError):  # one of them is no JSON: each by itself
+        for function, given in zip(functions, args, strict=True):
+            function["arguments"] = _arguments(given)
+        return
+    for function, text in zip(functions, texts, strict=True):
+        function["arguments"] = str(text, "utf-8")
 
 
 @overload
@@ -107,35 +112,119 @@ def convert_to_openai_messages(
     if is_one:
         messages = [messages]
     given: Any = messages if messages.__class__ is list else convert_to_messages(messages)
-    out: list[dict[str, Any]] = []
     if text_format == "string" and not include_id:
-        for position, message in enumerate(given):
-            write = _SHORT.get(message.__class__)
-            if (
-                write is not None
-                and message.content.__class__ is str
-                and message.name is None
-                and (message._raw_additional_kwargs is UNSET or not message.additional_kwargs)
-            ):
-                out.append(write(message))
-            else:
-                form = _Form(text_format, include_id, pass_through_unknown_blocks)
-                out += form.write(message, position)
+        out = _short(given, pass_through=pass_through_unknown_blocks)
     else:
         form = _Form(text_format, include_id, pass_through_unknown_blocks)
-        for position, message in enumerate(given):
-            out += form.write(message, position)
+        out = [wire for k, message in enumerate(given) for wire in form.write(message, k)]
     return out[0] if is_one and len(out) == 1 else out
 
 
-def _short_ai(message: AIMessage) -> dict[str, Any]:
-    if message._raw_tool_calls is UNSET and message._raw_invalid_tool_calls is UNSET:
-        return {"role": "assistant", "content": message.content}
-    wire: dict[str, Any] = {"role": "assistant"}
-    if calls := _calls(message):
-        wire["tool_calls"] = calls
-    wire["content"] = message.content
-    return wire
+def _short(messages: Sequence[Any], *, pass_through: bool) -> list[dict[str, Any]]:
+    """Return the dicts of messages, of which most are strings and calls and nothing else."""
+    form = _Form("string", False, pass_through)
+    out: list[dict[str, Any]] = []
+    functions: list[dict[str, Any]] = []
+    args: list[Any] = []
+    add = out.append
+    human, ai, tool, unset, text = HumanMessage, AIMessage, ToolMessage, UNSET, str
+    for position, message in enumerate(messages):
+        kind = message.__class__
+        if kind is human or kind is ai or kind is tool:
+            content = message.content
+            if (
+                content.__class__ is text
+                and message.name is None
+                and message._raw_additional_kwargs is unset
+            ):
+                if kind is human:
+                    add({"role": "user", "content": content})
+                    continue
+                if kind is tool:
+                    call_id = message.tool_call_id
+                    add({"role": "tool", "tool_call_id": call_id, "content": content})
+                    continue
+                calls = message._raw_tool_calls
+                if message._raw_invalid_tool_calls is unset:
+                    if calls is unset or not calls:
+                        add({"role": "assistant", "content": content})
+                        continue
+                    wires: list[dict[str, Any]] = []
+                    for call in calls:
+                        function = {"name": call["name"]}
+                        functions.append(function)
+                        args.append(call["args"])
+                        wires.append({"type": "function", "id": call["id"], "function": function})
+                    add({"role": "assistant", "tool_calls": wires, "content": content})
+                    continue
+            elif (
+                content.__class__ is list
+                and kind is not tool
+                and message.name is None
+                and message._raw_additional_kwargs is unset
+                and _short_blocks(message, content, out, functions, args)
+            ):
+                continue
+        out += form.write(message, position)
+    _fill_arguments(functions, args)
+    return out
+
+
+def _short_blocks(
+    message: Any,
+    content: list[Any],
+    out: list[dict[str, Any]],
+    functions: list[dict[str, Any]],
+    args: list[Any],
+) -> bool:
+    """Add the dicts of a message whose blocks are text, `tool_use` and text `tool_result`s.
+
+    Returns:
+        Whether it was one; nothing is added if not.
+    """
+    is_ai = message.__class__ is AIMessage
+    if is_ai and (message.tool_calls or message.invalid_tool_calls):
+        return False
+    texts: list[str] = []
+    calls: list[dict[str, Any]] = []
+    inputs: list[Any] = []
+    results: list[dict[str, Any]] = []
+    try:
+        for block in content:
+            kind = block["type"]
+            if kind == "text":
+                texts.append(block["text"])
+            elif kind == "tool_use" and is_ai:
+                function = {"name": block["name"]}
+                inputs.append(block["input"])
+                calls.append({"type": "function", "id": block["id"], "function": function})
+            elif kind == "tool_result" and not is_ai:
+                result = {"tool_call_id": block["tool_use_id"], "content": block["content"]}
+                results.append({"role": "tool", **result})
+            else:
+                return False
+        text = "\n".join(texts)
+    except (TypeError, KeyError):  # a key is missing, or not what it is called: the long way tells
+        return False
+    if results:
+        if not all(r["tool_call_id"].__class__ is r["content"].__class__ is str for r in results):
+            return False
+        out += results
+    if calls:
+        if set(map(type, inputs)) != {dict} or not _are_different(calls):
+            return False
+        args += inputs
+        functions += [call["function"] for call in calls]
+        out.append({"role": "assistant", "tool_calls": calls, "content": text})
+    elif texts or not results:
+        out.append({"role": "assistant" if is_ai else "user", "content": text})
+    return True
+
+
+def _are_different(calls: list[dict[str, Any]]) -> bool:
+    """Return whether the calls have ids that are text, each its own."""
+    ids = [call["id"] for call in calls]
+    return set(map(type, ids)) == {str} and len(set(ids)) == len(ids)
 
 
 def _calls(message: AIMessage) -> list[dict[str, Any]]:
@@ -147,26 +236,14 @@ def _calls(message: AIMessage) -> list[dict[str, Any]]:
         }
         for call in message.tool_calls
     ]
-    if message._raw_invalid_tool_calls is not UNSET:
-        calls += [
-            {
-                "type": "function",
-                "id": call["id"],
-                "function": {"name": call["name"] or "", "arguments": call["args"] or ""},
-            }
-            for call in message.invalid_tool_calls
-        ]
-    return calls
-
-
-_SHORT: dict[type, Callable[[Any], dict[str, Any]]] = {
-    HumanMessage: lambda m: {"role": "user", "content": m.content},
-    SystemMessage: lambda m: {"role": "system", "content": m.content},
-    ToolMessage: lambda m: {
-        "role": "tool", "tool_call_id": m.tool_call_id, "content": m.content
-    },
-    AIMessage: _short_ai,
-}  # fmt: skip
+    return calls + [
+        {
+            "type": "function",
+            "id": call["id"],
+            "function": {"name": call["name"] or "", "arguments": call["args"] or ""},
+        }
+        for call in message.invalid_tool_calls
+    ]
 
 
 def _role(message: BaseMessage) -> str:
