@@ -167,10 +167,10 @@ class Reviver:
                 "for chat models too, or allowed_objects=[...] with the classes you expect"
             )
             raise DecodeError(message)
-        if identifier[:-1] == ("langchain",) or identifier[0] not in self.namespaces:
-            if identifier not in self.classes and identifier not in self.import_mappings:
-                message = f"Invalid namespace: {identifier[:-1]!r:.200}; add it to valid_namespaces"
-                raise DecodeError(message)
+        known_root = identifier[0] in self.namespaces and identifier[:-1] != ("langchain",)
+        if not known_root and identifier not in {**self.classes, **self.import_mappings}:
+            message = f"Invalid namespace: {identifier[:-1]!r:.200}; add it to valid_namespaces"
+            raise DecodeError(message)
         kwargs = value.get("kwargs", {})
         if not isinstance(kwargs, dict) or not all(isinstance(key, str) for key in kwargs):
             message = f"the kwargs of a stored {identifier[-1]:.80} are no dict of names"

@@ -69,11 +69,13 @@ def namespace_of(cls: type) -> list[str]:
 
 
 def try_neq_default(value: Any, key: str, model: BaseModel) -> bool:
-    """Return whether `value` differs from the default of the field `key`; doubt counts as yes."""
+    """Return whether `value` differs from the default of the field `key`; doubt counts as yes.
+
+    A field whose default is made by a factory differs always: LangChain's reprs show it.
+    """
     try:
-        field = type(model).model_fields[key]
-        return bool(value != field.get_default(call_default_factory=True))  # type: ignore[call-arg]
-    except Exception:  # noqa: BLE001 - a foreign `!=` or factory may raise anything
+        return bool(value != type(model).model_fields[key].get_default())
+    except Exception:  # noqa: BLE001 - a foreign `!=` may raise anything
         return True
 
 

@@ -6,6 +6,7 @@ differ from the plain ones only where a user's example selector must be awaited.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast
 
@@ -230,10 +231,8 @@ class BasePromptTemplate(
     def asdict(self, **kwargs: Any) -> dict[str, Any]:
         """Return the fields as plain data, with `_type` where the class has one."""
         fields = self.model_dump(**kwargs)
-        try:
+        with suppress(NotImplementedError):  # a user's class that is never saved needs none
             fields["_type"] = self._prompt_type
-        except NotImplementedError:
-            pass  # a user's class that is never saved needs none
         return fields
 
     def dict(self, **kwargs: Any) -> dict[str, Any]:  # pyright: ignore[reportIncompatibleMethodOverride]

@@ -28,6 +28,7 @@ from dragoman.prompts.role_templates import (
     HumanMessagePromptTemplate,
     SystemMessagePromptTemplate,
     _StringImageMessagePromptTemplate,
+    fill,
 )
 from dragoman.prompts.string import PromptTemplateFormat, StringPromptTemplate
 
@@ -52,6 +53,13 @@ __all__ = [
 ]
 
 
+def _value(messages: list[BaseMessage]) -> ChatPromptValue:
+    """Return messages as a prompt value; they are not looked at a second time."""
+    value = ChatPromptValue(messages=())
+    value.messages = messages
+    return value
+
+
 class BaseChatPromptTemplate(BasePromptTemplate[str], ABC):
     """The base of prompts that give messages."""
 
@@ -70,11 +78,11 @@ class BaseChatPromptTemplate(BasePromptTemplate[str], ABC):
 
     def format_prompt(self, **kwargs: Any) -> ChatPromptValue:
         """Return the messages as a prompt value."""
-        return ChatPromptValue(messages=self.format_messages(**kwargs))
+        return _value(self.format_messages(**kwargs))
 
     async def aformat_prompt(self, **kwargs: Any) -> ChatPromptValue:
         """Return the messages as a prompt value."""
-        return ChatPromptValue(messages=await self.aformat_messages(**kwargs))
+        return _value(await self.aformat_messages(**kwargs))
 
     @abstractmethod
     def format_messages(self, **kwargs: Any) -> list[BaseMessage]:
@@ -92,6 +100,11 @@ class BaseChatPromptTemplate(BasePromptTemplate[str], ABC):
         """Print `pretty_repr()`."""
         print(self.pretty_repr(html=False))  # noqa: T201 - what it is for
 
+
+_ROLE_TEMPLATES = frozenset(
+    {HumanMessagePromptTemplate, AIMessagePromptTemplate, SystemMessagePromptTemplate}
+)
+"""Exactly these have no `format` of a user's, and take the short way."""
 
 MessageLike = BaseMessagePromptTemplate | BaseMessage | BaseChatPromptTemplate
 MessageLikeRepresentation = (
@@ -172,10 +185,17 @@ class ChatPromptTemplate(BaseChatPromptTemplate):
             KeyError: If a variable is missing.
             ValueError: If a placeholder's value is no list.
         """
-        values = self._merge_partial_and_user_variables(**kwargs)
+        values = (
+            self._merge_partial_and_user_variables(**kwargs) if self.partial_variables else kwargs
+        )
         result: list[BaseMessage] = []
         for item in self.messages:
-            if isinstance(item, BaseMessage):
+            kind = item.__class__
+            if kind in _ROLE_TEMPLATES:
+                result.append(fill(item, values))
+            elif kind is MessagesPlaceholder:
+                result += item.take(values)  # type: ignore[union-attr]
+            elif isinstance(item, BaseMessage):
                 result.append(item)
             else:
                 result += item.format_messages(**values)

@@ -51,7 +51,7 @@ def _refuse(problem: str) -> Exception:
 
 
 @cache
-def _environment() -> Any:
+def _environment() -> Any:  # noqa: C901 - one small class; its methods are the policy
     jinja2 = need("jinja2", "prompts")
     sandbox = need("jinja2.sandbox", "prompts")
     runtime = need("jinja2.runtime", "prompts")
@@ -123,6 +123,22 @@ def _narrow(function: Any) -> Any:
     return narrowed
 
 
+def _problem_of(node: Any, nodes: Any) -> str | None:
+    """Return why a node cannot be right whatever the values, or None."""
+    if isinstance(node, nodes.Getattr) and node.attr.startswith("_"):
+        return f"the name {short(node.attr)} after a dot"
+    if isinstance(node, nodes.Getitem) and isinstance(node.arg, nodes.Const):
+        key = node.arg.value
+        return f"the key {short(key)}" if isinstance(key, str) and key.startswith("__") else None
+    if isinstance(node, nodes.Filter) and node.name in _NO_FILTERS:
+        return f"the filter `{node.name}`"
+    if isinstance(node, nodes.Call) and isinstance(node.node, nodes.Getattr):
+        owner = node.node.node
+        if not (isinstance(owner, nodes.Name) and owner.name == "loop"):
+            return f"a call of the method {short(node.node.attr)}"
+    return None
+
+
 @lru_cache(maxsize=256)
 def _read(template: str) -> tuple[Any, tuple[str, ...]]:
     """Return the compiled template and its variables, after what can be checked without values."""
@@ -133,21 +149,8 @@ def _read(template: str) -> tuple[Any, tuple[str, ...]]:
         message = "another template"
         raise _refuse(message)
     for node in tree.find_all((nodes.Getattr, nodes.Getitem, nodes.Filter, nodes.Call)):
-        if isinstance(node, nodes.Getattr) and node.attr.startswith("_"):
-            message = f"the name {short(node.attr)} after a dot"
-            raise _refuse(message)
-        if isinstance(node, nodes.Getitem) and isinstance(node.arg, nodes.Const):
-            if isinstance(node.arg.value, str) and node.arg.value.startswith("__"):
-                message = f"the key {short(node.arg.value)}"
-                raise _refuse(message)
-        if isinstance(node, nodes.Filter) and node.name in _NO_FILTERS:
-            message = f"the filter `{node.name}`"
-            raise _refuse(message)
-        if isinstance(node, nodes.Call) and isinstance(node.node, nodes.Getattr):
-            owner = node.node.node
-            if not (isinstance(owner, nodes.Name) and owner.name == "loop"):
-                message = f"a call of the method {short(node.node.attr)}"
-                raise _refuse(message)
+        if (problem := _problem_of(node, nodes)) is not None:
+            raise _refuse(problem)
     names = meta.find_undeclared_variables(tree) - set(environment.globals)
     return environment.from_string(template), tuple(sorted(names))
 

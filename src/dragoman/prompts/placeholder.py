@@ -1,5 +1,6 @@
 """`MessagesPlaceholder`: the place in a chat prompt where a list of messages goes."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from annotated_types import Gt
@@ -23,6 +24,7 @@ from dragoman.messages import (
 )
 from dragoman.messages.base import BaseMessage, get_msg_title_repr
 from dragoman.prompts.message import BaseMessagePromptTemplate
+from dragoman.prompts.string import yellow
 
 __all__ = ["MessagesPlaceholder"]
 
@@ -70,11 +72,15 @@ class MessagesPlaceholder(BaseMessagePromptTemplate):
             KeyError: If the variable is missing and not optional.
             ValueError: If it is no list.
         """
+        return list(self.take(kwargs))
+
+    def take(self, values: dict[str, Any]) -> Sequence[BaseMessage]:
+        """Return the messages, as `format_messages(**values)`, but perhaps the very list given."""
         name = self.variable_name
-        value = kwargs.get(name, []) if self.optional else kwargs[name]
-        if value is None and self.optional:
-            value = []
-        if not isinstance(value, (list, tuple)):
+        value: Any = values.get(name, ()) if self.optional else values[name]
+        if value.__class__ is not list and not isinstance(value, (list, tuple)):
+            if value is None and self.optional:
+                return ()
             message = (
                 f"variable {name} should be a list of base messages, "
                 f"got {short(value)} of type {type(value)}"
@@ -83,9 +89,7 @@ class MessagesPlaceholder(BaseMessagePromptTemplate):
         if self.n_messages:
             value = value[-self.n_messages :]
         # One set instead of an isinstance for each message: a history may be long.
-        if set(map(type, value)) <= _KNOWN:
-            return list(value)
-        return convert_to_messages(value)
+        return value if set(map(type, value)) <= _KNOWN else convert_to_messages(value)
 
     @property
     def input_variables(self) -> list[str]:
@@ -96,7 +100,5 @@ class MessagesPlaceholder(BaseMessagePromptTemplate):
         """Return a title and `{name}`; yellow when `html`."""
         shown = f"{{{self.variable_name}}}"
         if html:
-            return (
-                f"{get_msg_title_repr('Messages Placeholder', bold=True)}\n\n\33[1;33m{shown}\33[0m"
-            )
+            return f"{get_msg_title_repr('Messages Placeholder', bold=True)}\n\n{yellow(shown)}"
         return f"{get_msg_title_repr('Messages Placeholder')}\n\n{shown}"

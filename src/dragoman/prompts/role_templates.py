@@ -6,7 +6,7 @@ strings are templates themselves.
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self, TypedDict, cast
+from typing import Any, ClassVar, Self, TypedDict, cast
 
 from pydantic import Field, SerializeAsAny
 
@@ -21,6 +21,7 @@ from dragoman.prompts.string import (
     StringPromptTemplate,
     get_template_variables,
 )
+from dragoman.utils.formatting import compile_f_string
 
 __all__ = [
     "AIMessagePromptTemplate",
@@ -140,7 +141,7 @@ class _StringImageMessagePromptTemplate(BaseMessagePromptTemplate):
     prompt: SerializeAsAny[StringPromptTemplate] | list[SerializeAsAny[Part]]
     additional_kwargs: dict[str, Any] = Field(default_factory=dict)
 
-    _msg_class: type[BaseMessage] = HumanMessage
+    _msg_class: ClassVar[type[BaseMessage]] = HumanMessage
 
     @classmethod
     def from_template(
@@ -239,19 +240,32 @@ class _StringImageMessagePromptTemplate(BaseMessagePromptTemplate):
 class HumanMessagePromptTemplate(_StringImageMessagePromptTemplate):
     """A template for a human message."""
 
-    _msg_class: type[BaseMessage] = HumanMessage
+    _msg_class: ClassVar[type[BaseMessage]] = HumanMessage
 
 
 class AIMessagePromptTemplate(_StringImageMessagePromptTemplate):
     """A template for an AI message."""
 
-    _msg_class: type[BaseMessage] = AIMessage
+    _msg_class: ClassVar[type[BaseMessage]] = AIMessage
 
 
 class SystemMessagePromptTemplate(_StringImageMessagePromptTemplate):
     """A template for a system message."""
 
-    _msg_class: type[BaseMessage] = SystemMessage
+    _msg_class: ClassVar[type[BaseMessage]] = SystemMessage
+
+
+def fill(template: Any, values: dict[str, Any]) -> BaseMessage:
+    """Return the message of a human, AI or system template: `format` without its detours."""
+    prompt = template.prompt
+    if (
+        prompt.__class__ is PromptTemplate
+        and prompt.template_format == "f-string"
+        and not prompt.partial_variables
+        and not template.additional_kwargs
+    ):
+        return template._msg_class(compile_f_string(prompt.template).render(values))
+    return template.format(**values)
 
 
 def _append(content: list[Any], part: Part, filled: Any) -> None:
@@ -313,14 +327,11 @@ def _image(block: dict[str, Any], template_format: PromptTemplateFormat) -> Imag
         fields: dict[str, Any] = {"url": image}
     elif isinstance(image, dict):
         fields = cast("dict[str, Any]", dict(image))
-        names = sorted(
-            {
-                name
-                for key in ("url", "path", "detail")
-                if isinstance(fields.get(key), str)
-                for name in get_template_variables(fields[key], template_format)
-            }
-        )
+        texts = [
+            fields[key] for key in ("url", "path", "detail") if isinstance(fields.get(key), str)
+        ]
+        found = (name for text in texts for name in get_template_variables(text, template_format))
+        names = list(dict.fromkeys(found))
     else:
         message = f"Invalid image template: {block}"
         raise ValueError(message)

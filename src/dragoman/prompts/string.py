@@ -40,7 +40,7 @@ def _f_string_variables(template: str) -> list[str]:
     return sorted(compile_f_string(template).variables)
 
 
-def _render_f_string(template: str, values: Mapping[str, Any]) -> str:
+def _render_f_string(template: str, values: dict[str, Any]) -> str:
     return compile_f_string(template).render(values)
 
 
@@ -73,14 +73,14 @@ _VARIABLES: dict[str, Callable[[str], list[str]]] = {
     "mustache": _mustache_variables,
     "jinja2": _jinja_variables,
 }
-RENDERERS: dict[str, Callable[[str, Mapping[str, Any]], str]] = {
+RENDERERS: dict[str, Callable[[str, dict[str, Any]], str]] = {
     "f-string": _render_f_string,
     "mustache": _render_mustache,
     "jinja2": _render_jinja,
 }
 
 
-def render_template(template: str, template_format: str, values: Mapping[str, Any]) -> str:
+def render_template(template: str, template_format: str, values: dict[str, Any]) -> str:
     """Return `template` with `values` put in.
 
     Raises:
@@ -135,7 +135,7 @@ def check_valid_template(
     if missing:
         message = (
             "Invalid prompt schema; check for mismatched or missing input parameters from "
-            f"{sorted(missing)}."
+            f"{list(input_variables)}. The template also has {sorted(missing)}."
         )
         raise ValueError(message)
 
@@ -233,6 +233,11 @@ DEFAULT_FORMATTER_MAPPING: dict[str, Callable[..., str]] = {
 """Format -> function(template, **values)."""
 
 
+def yellow(text: str) -> str:
+    """Return `text` as a terminal shows it in yellow."""
+    return f"\33[33;1m\33[1;3m{text}\33[0m"
+
+
 def is_subsequence(child: Sequence[Any], parent: Sequence[Any]) -> bool:
     """Return whether `child` is the beginning of `parent`.
 
@@ -266,7 +271,7 @@ class StringPromptTemplate(BasePromptTemplate[str], ABC):
         """Return the template with `{name}` in the place of each variable; yellow when `html`."""
         shown = {name: f"{{{name}}}" for name in self.input_variables}
         if html:
-            shown = {name: f"\33[1;33m{text}\33[0m" for name, text in shown.items()}
+            shown = {name: yellow(text) for name, text in shown.items()}
         return self.format(**shown)
 
     def pretty_print(self) -> None:

@@ -7,7 +7,7 @@ hint to double the braces. Values are put in as they are: braces in a value mean
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from string import Formatter
 from typing import Any, NamedTuple
@@ -21,41 +21,22 @@ MAX_WIDTH = 999
 
 _parse = Formatter().parse
 _NUMBER = re.compile(r"\d+")
-_CONVERT: dict[str, Callable[[Any], str]] = {"s": str, "r": repr, "a": ascii}
-
-
-class Field(NamedTuple):
-    """One variable of a template; `convert` is None for none."""
-
-    name: str
-    convert: Callable[[Any], str] | None
-    spec: str
 
 
 class FString(NamedTuple):
-    """A template that was read and found safe: texts and fields in turn."""
+    """A template that was read and found safe."""
 
-    parts: tuple[str | Field, ...]
+    template: str
     variables: tuple[str, ...]
     """Names in order of first use."""
 
-    def render(self, values: Mapping[str, Any]) -> str:
+    def render(self, values: dict[str, Any]) -> str:
         """Return the text with `values` put in.
 
         Raises:
             KeyError: If a variable is missing; the key is its name.
         """
-        texts: list[str] = []
-        for part in self.parts:
-            if type(part) is str:
-                texts.append(part)
-                continue
-            name, convert, spec = part  # type: ignore[misc]
-            value = values[name]
-            if convert is not None:
-                value = convert(value)
-            texts.append(value if type(value) is str and not spec else format(value, spec))
-        return "".join(texts)
+        return self.template.format_map(values)
 
 
 def _check_name(name: str) -> None:
@@ -99,23 +80,19 @@ def compile_f_string(template: str) -> FString:
     >>> compile_f_string("{a} and {b:>3}").variables
     ('a', 'b')
     """
-    parts: list[str | Field] = []
     names: dict[str, None] = {}
-    for literal, name, spec, conversion in _parse(template):
-        if literal:
-            parts.append(literal)
+    for _, name, spec, conversion in _parse(template):
         if name is None:
             continue
         _check_name(name)
         _check_spec(spec or "")
-        if conversion and conversion not in _CONVERT:
+        if conversion and conversion not in "sra":
             message = (
                 f"Unknown conversion specifier {conversion} in f-string template; use s, r or a"
             )
             raise ValueError(message)
-        parts.append(Field(name, _CONVERT[conversion] if conversion else None, spec or ""))
         names[name] = None
-    return FString(tuple(parts), tuple(names))
+    return FString(template, tuple(names))
 
 
 class StrictFormatter(Formatter):
@@ -137,7 +114,7 @@ class StrictFormatter(Formatter):
                 "No arguments should be provided, everything should be passed as keyword arguments."
             )
             raise ValueError(message)
-        return compile_f_string(format_string).render(kwargs)
+        return compile_f_string(format_string).render(dict(kwargs))
 
     def validate_input_variables(self, format_string: str, input_variables: list[str]) -> None:
         """Raise if the template needs a variable that is not listed.
