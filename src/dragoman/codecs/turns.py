@@ -57,7 +57,6 @@ def turns(messages: Sequence[BaseMessage]) -> list[Turn]:
     Raises:
         EncodeError: For a role no wire knows, and for a `RemoveMessage`.
     """
-    found: list[Turn] = []
     waiting: list[tuple[str, str | None]] = []
     positions: dict[int, int] = {}
     whole: list[BaseMessage] = []
@@ -71,12 +70,55 @@ def turns(messages: Sequence[BaseMessage]) -> list[Turn]:
             message = _paired(message, waiting)
         elif isinstance(message, ToolMessage):
             waiting = [w for w in waiting if w[1] != message.tool_call_id]
-        positions[id(message)] = n
-        whole.append(message)
+        for part in _split(message):
+            positions[id(part)] = n
+            whole.append(part)
+    found: list[Turn] = []
     for message in in_call_order(whole):
         path = f"$[{positions[id(message)]}]"
         found.append(Turn(_role(message, path), message, path))
     return found
+
+
+def _split(message: BaseMessage) -> list[BaseMessage]:
+    """Return a user message as results and the rest, where a user wrote results into its content.
+
+    Results come first: no provider takes anything between a call and its result.
+    """
+    content = message.content
+    if isinstance(content, str) or isinstance(message, (AIMessage, ToolMessage, SystemMessage)):
+        return [message]
+    results = [_result_of(block) for block in content]
+    if not any(results):
+        return [message]
+    rest = [block for block, result in zip(content, results, strict=True) if result is None]
+    found: list[BaseMessage] = [result for result in results if result is not None]
+    return [*found, message.model_copy(update={"content": rest})] if rest else found
+
+
+def _result_of(block: Any) -> ToolMessage | None:
+    """Return a result in Anthropic's or Bedrock's form as a message, None for any other block."""
+    if not isinstance(block, dict):
+        return None
+    kwargs: dict[str, Any] = {}
+    if block.get("type") == "tool_result":
+        id, failed, content = block.get("tool_use_id"), block.get("is_error"), block.get("content")
+        kwargs = {k: block[k] for k in ("cache_control",) if block.get(k) is not None}
+    elif len(block) == 1 and isinstance(inner := block.get("toolResult"), dict):
+        id, failed, content = inner.get("toolUseId"), inner.get("status"), inner.get("content")
+        failed = failed == "error"
+    else:
+        return None
+    if not isinstance(id, str):
+        return None
+    if not isinstance(content, (str, list)):
+        content = [] if content is None else dump_arguments(content)
+    return ToolMessage(
+        content=content,
+        tool_call_id=id,
+        status="error" if failed is True else "success",
+        additional_kwargs=kwargs,
+    )
 
 
 def _role(message: BaseMessage, path: str) -> Role:
@@ -143,7 +185,7 @@ def blocks_of(message: BaseMessage) -> list[dict[str, Any]]:
         blocks: list[dict[str, Any]] = [{"type": "text", "text": content}] if content else []
         blocks += message.tool_calls
     else:
-        blocks = list(message.content_blocks)
+        blocks = [b for b in message.content_blocks if not _is_told(b, message)]
         shown = {b.get("id") for b in blocks if b.get("type") == "tool_call" and b.get("id")}
         anonymous = sum(1 for b in blocks if b.get("type") == "tool_call" and not b.get("id"))
         for call in message.tool_calls:
@@ -157,6 +199,16 @@ def blocks_of(message: BaseMessage) -> list[dict[str, Any]]:
         if not any(_is_call(b, call) for b in blocks):
             blocks.append(call)
     return blocks
+
+
+def _is_told(block: Any, message: AIMessage) -> bool:
+    """Return whether a refusal was only told in the metadata: the model did not say it."""
+    if block["type"] != "refusal" or message.additional_kwargs.get("refusal"):
+        return False
+    content = message.content
+    return isinstance(content, str) or not any(
+        isinstance(b, dict) and b.get("type") == "refusal" for b in content
+    )
 
 
 def _is_call(block: dict[str, Any], call: Any) -> bool:

@@ -5,6 +5,7 @@ loss is reported. Signed reasoning goes only to providers that accept the signat
 and blocks of Anthropic's own only go where they came from.
 """
 
+import base64
 from collections.abc import Callable
 from typing import Any
 
@@ -24,7 +25,7 @@ from dragoman.codecs.origin import foreign_value, is_from, provider_of
 from dragoman.codecs.pairing import WireIds
 from dragoman.codecs.turns import blocks_of
 from dragoman.errors import EncodeError
-from dragoman.messages import BaseMessage, ToolMessage
+from dragoman.messages import AIMessage, BaseMessage, ToolMessage
 
 __all__ = ["BlockWriter"]
 
@@ -38,6 +39,7 @@ class _Place:
 
     def __init__(self, message: BaseMessage, provider: str) -> None:
         made_by = provider_of(message)
+        self.is_assistant = isinstance(message, AIMessage)
         self.is_signed_here = is_from(message, provider)
         self.is_own = made_by in {None, provider}
         self.made_by = made_by
@@ -60,7 +62,7 @@ class BlockWriter:
             "text": self._text,
             "image": self._image,
             "file": self._document,
-            "text-plain": self._document,
+            "text-plain": self._plain_text,
             "reasoning": self._reasoning,
             "refusal": self._refusal,
             "server_tool_call": self._server_call,
@@ -191,12 +193,32 @@ class BlockWriter:
         written.update(self._extras(block, "text", place))
         return written
 
-    def _image(self, block: dict[str, Any], path: str, place: _Place) -> dict[str, Any]:
+    def _media_of_model(self, path: str) -> None:
+        self._lose("dropped_media", path, "no assistant turn may hold media on this wire")
+
+    def _image(self, block: dict[str, Any], path: str, place: _Place) -> dict[str, Any] | None:
+        if place.is_assistant:
+            return self._media_of_model(path)
         written = write_image(media_of(block), path)
         written.update(self._extras(block, "image", place))
         return written
 
-    def _document(self, block: dict[str, Any], path: str, place: _Place) -> dict[str, Any]:
+    def _plain_text(self, block: dict[str, Any], path: str, place: _Place) -> dict[str, Any] | None:
+        """Write a text document: as text, unless it is more than that."""
+        extras = block.get("extras")
+        extras = extras if isinstance(extras, dict) else {}
+        bag = extras.get(API)
+        if isinstance(bag, dict) and bag.get("type") == "search_result":
+            return bag
+        named = any(block.get(k) or extras.get(k) for k in ("title", "context", "citations"))
+        text = media_of(block).text
+        if text is not None and not named and not isinstance(bag, dict):
+            return self._text({"text": text, **_marks(block)}, path, place)
+        return self._document(block, path, place)
+
+    def _document(self, block: dict[str, Any], path: str, place: _Place) -> dict[str, Any] | None:
+        if place.is_assistant:
+            return self._media_of_model(path)
         media = media_of(block)
         mime = (media.mime_type or "").lower()
         if mime.startswith("image/") and media.text is None:
@@ -286,9 +308,13 @@ class BlockWriter:
             )
             return None
         written: dict[str, Any] = {"type": kind, "tool_use_id": block.get("tool_call_id")}
+        output = block.get("output")
         if "output" in block:
-            written["content"] = block["output"]
+            written["content"] = output
         written.update(self._extras(block, "server_tool_use", place))
+        failed = isinstance(output, dict) and "error_code" in output
+        if block.get("status") == "error" and not failed:
+            written["is_error"] = True
         return written
 
     def _raw_pair(self, block: dict[str, Any], ids: WireIds) -> dict[str, Any] | None:
@@ -313,8 +339,28 @@ class BlockWriter:
             block.get("api") == API or (place.is_own and isinstance(kind, str) and _is_native(kind))
         ):
             return value
+        raw = block.get("value")
+        data = _redacted(raw) if place.is_signed_here else None
+        if data is not None:
+            return {"type": "redacted_thinking", "data": data}
         self._lose("dropped_block", path, "a block of another provider is left out")
         return None
+
+
+def _redacted(raw: Any) -> str | None:
+    """Return the data of Claude's redacted thinking in Bedrock's form: its text as base64."""
+    inner = raw.get("reasoningContent") if isinstance(raw, dict) else None
+    data = inner.get("redactedContent") if isinstance(inner, dict) else None
+    try:
+        return (
+            base64.b64decode(data, validate=True).decode("ascii") if isinstance(data, str) else None
+        )
+    except ValueError:
+        return None
+
+
+def _marks(block: dict[str, Any]) -> dict[str, Any]:
+    return {k: block[k] for k in ("extras", "cache_control") if k in block}
 
 
 def _is_native(kind: str) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from dragoman.codecs.anthropic.tables import BLOCK_FIELDS, RESULT_TOOLS, SERVER_TOOLS
-from dragoman.codecs.anthropic.wire import read_citation, read_document, read_image
+from dragoman.codecs.anthropic.wire import joined_text, read_citation, read_document, read_image
 from dragoman.codecs.contract import ChatRequest
 from dragoman.codecs.origin import non_standard
 from dragoman.codecs.schemas import encode_schema
@@ -61,7 +61,28 @@ def _image(block: dict[str, Any]) -> dict[str, Any] | None:
 
 def _document(block: dict[str, Any]) -> dict[str, Any] | None:
     found = read_document(block)
-    return None if found is None else {**found, **_rest(block, "document", {"source"})}
+    if found is None:
+        return None
+    rest = _rest(block, "document", {"source"})
+    if found["type"] == "text-plain":
+        # Says that this text is a document: text that users give in this form is sent as text.
+        source = block["source"]
+        own = (
+            {"type": "document"}
+            if source["type"] == "text"
+            else {"type": "document", "source": source}
+        )
+        extras = rest.get("extras", {})
+        rest = {"extras": {**extras, API: {**own, **extras.get(API, {})}}}
+    return {**found, **rest}
+
+
+def _search_result(block: dict[str, Any]) -> dict[str, Any] | None:
+    text = joined_text(block.get("content"))
+    if text is None or not isinstance(block.get("title"), str):
+        return None
+    found = {"type": "text-plain", "text": text, "mime_type": "text/plain", "title": block["title"]}
+    return {**found, "extras": {API: block}}
 
 
 def _thinking(block: dict[str, Any]) -> dict[str, Any] | None:
@@ -130,6 +151,7 @@ READERS: dict[str, Callable[[dict[str, Any]], dict[str, Any] | None]] = {
     "text": _text,
     "image": _image,
     "document": _document,
+    "search_result": _search_result,
     "thinking": _thinking,
     "tool_use": _tool_use,
     "server_tool_use": _server_tool_use,

@@ -11,6 +11,7 @@ from dragoman.codecs.media import Media
 from dragoman.errors import EncodeError, short
 
 __all__ = [
+    "joined_text",
     "read_citation",
     "read_document",
     "read_image",
@@ -68,7 +69,22 @@ def read_document(block: dict[str, Any]) -> dict[str, Any] | None:
         and source.get("media_type") == "text/plain"
     ):
         return {"type": "text-plain", "text": source["data"], "mime_type": "text/plain"}
+    if isinstance(source, dict) and source.get("type") == "content":
+        content = source.get("content")
+        text = content if isinstance(content, str) else joined_text(content)
+        if text is not None:
+            return {"type": "text-plain", "text": text, "mime_type": "text/plain"}
     return None
+
+
+def joined_text(blocks: Any) -> str | None:
+    """Return the text of a list of text blocks; None if it holds anything else, or nothing."""
+    if not isinstance(blocks, list) or not blocks:
+        return None
+    texts = [b.get("text") for b in blocks if isinstance(b, dict) and b.get("type") == "text"]
+    if len(texts) != len(blocks) or not all(isinstance(t, str) for t in texts):
+        return None
+    return texts[0] if len(texts) == 1 else "\n".join(t for t in texts if t is not None)
 
 
 def write_image(media: Media, path: str) -> dict[str, Any]:
