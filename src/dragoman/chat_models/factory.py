@@ -83,7 +83,10 @@ def init_chat_model(
     if not model and not configurable_fields:
         configurable_fields = ("model", "model_provider")
     if config_prefix and not configurable_fields:
-        text = f"{config_prefix=} has been set but no fields are configurable. Set `configurable_fields=(...)`"
+        text = (
+            f"{config_prefix=} has been set but no fields are configurable. "
+            "Set `configurable_fields=(...)` to specify the model params that are configurable."
+        )
         warnings.warn(text, UserWarning, stacklevel=2)
     if not configurable_fields:
         return make_model(model or "", model_provider, kwargs)

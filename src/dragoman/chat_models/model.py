@@ -228,11 +228,23 @@ class ProviderChatModel(ToolBinding, BaseChatModel):
         changes: list[Change] = []
         request = self._request(messages, stop, kw, row, stream=stream)
         body = self._finish_body(codec.encode_request(request, changes), row, kw, stream=stream)
-        headers = self._call_headers(body, row, kw, stream=stream)
-        data = write_json(body)
         lossy = [change for change in changes if change.lossy]
         if lossy:
             notes["request_changes"] = [_as_dict(change) for change in lossy]
+        return self._exchange_of(codec, body, row, kw, stream=stream), notes
+
+    def _exchange_of(
+        self,
+        codec: Any,
+        body: dict[str, Any],
+        row: Provider,
+        kw: Mapping[str, Any],
+        *,
+        stream: bool,
+    ) -> Exchange:
+        """Return the exchange that sends `body`."""
+        headers = self._call_headers(body, row, kw, stream=stream)
+        data = write_json(body)
         wire = Wire(
             codec=codec,
             framing=row.framing,
@@ -244,7 +256,7 @@ class ProviderChatModel(ToolBinding, BaseChatModel):
             proxy=self.proxy,
             max_connections=self.max_connections,
         )
-        model = request.model or self.model
+        model = str(kw.get("model", self.model))
         query = {**(self.default_query or {}), **kw.get("extra_query", {})}
         named = {
             name.lower(): value
@@ -262,7 +274,7 @@ class ProviderChatModel(ToolBinding, BaseChatModel):
             signed = await self._sign(door, url, given, data, key)
             return HttpCall(url, signed, data, () if key is None else (key,))
 
-        return Exchange(wire, prepare), notes
+        return Exchange(wire, prepare)
 
     def _timeouts(self, row: Provider) -> Timeouts:
         return Timeouts(read_s=None, idle_s=None) if row.patient else Timeouts()

@@ -7,7 +7,7 @@ in logs, so these are masked wherever they appear. Our own side of the request i
 import re
 from collections.abc import Iterable
 
-__all__ = ["LIMIT", "clean", "page_text", "safe_url"]
+__all__ = ["LIMIT", "clean", "mask_keys", "page_text", "safe_url"]
 
 LIMIT = 2000
 
@@ -42,6 +42,11 @@ def clean(text: str, secrets: Iterable[str] = ()) -> str:
     text = _KEYS.sub("***", text)
     text = _BASE64.sub(lambda m: f"[{len(m[0])} characters of data]", text)
     return text if len(text) <= LIMIT else text[: LIMIT - 3] + "..."
+
+
+def mask_keys(text: str) -> str:
+    """Return `text`, of any length, with what looks like a key masked."""
+    return _KEYS.sub("***", text)
 
 
 def page_text(page: str) -> str:

@@ -43,15 +43,7 @@ class Sse:
         ):
             self._at_start = self._skip_lf = False
             return [(None, data[6:-2])]  # what nearly every read is: one event of one line
-        if self._at_start:
-            data = self._without_bom(data)
-        if self._skip_lf and data:
-            self._skip_lf = False
-            if data[0] == 10:
-                data = data[1:]
-        if b"\r" in data:
-            self._skip_lf = data[-1] == 13
-            data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        data = self._normal(data)
         parts = self._parts
         if not parts:
             block = data
@@ -79,6 +71,19 @@ class Sse:
         _parse(b"".join(self._parts), out)
         self._parts.clear()
         return out
+
+    def _normal(self, data: bytes) -> bytes:
+        """Return `data` without a mark at the very start, and with LF as its only line end."""
+        if self._at_start:
+            data = self._without_bom(data)
+        if self._skip_lf and data:
+            self._skip_lf = False
+            if data[0] == 10:
+                data = data[1:]
+        if b"\r" in data:
+            self._skip_lf = data[-1] == 13
+            data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        return data
 
     def _without_bom(self, data: bytes) -> bytes:
         data = b"".join(self._parts) + data
