@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from dragoman.codecs.arguments import dump_arguments
+from dragoman.codecs.media import mime_of, sniff
 from dragoman.errors import MessageError
 
 __all__ = ["convert_block", "convert_to_openai_data_block", "convert_to_openai_image_block"]
@@ -31,15 +32,21 @@ def convert_to_openai_image_block(block: dict[str, Any]) -> dict[str, Any]:
     if "url" in block:
         return {"type": "image_url", "image_url": {"url": block["url"]}}
     if "base64" in block or block.get("source_type") == "base64":
-        mime = block.get("mime_type")
+        data = block["data"] if "data" in block else block["base64"]
+        mime = _image_mime(data, block.get("mime_type"))
         if not mime:
             message = "mime_type key is required for base64 data."
-            raise MessageError(message)
-        mime = "image/jpeg" if mime == "image/jpg" else mime
-        data = block["data"] if "data" in block else block["base64"]
+            raise MessageError(message, hint="the first bytes are of no kind that is known")
         return {"type": "image_url", "image_url": {"url": f"data:{mime};base64,{data}"}}
     message = "Unsupported source type. Only 'url' and 'base64' are supported."
     raise MessageError(message)
+
+
+def _image_mime(data: Any, label: Any) -> str | None:
+    """Return the media type that the bytes tell, else the label, corrected; None without either."""
+    if not isinstance(data, str):
+        return label
+    return mime_of(data, label, "image") if label else sniff(data)
 
 
 def convert_to_openai_data_block(
@@ -176,7 +183,8 @@ def _image(block: dict[str, Any], path: str, pass_through: bool) -> Sequence[Out
         missing = [k for k in ("media_type", "type", "data") if k not in source]
         if missing:
             raise _missing(path, "image", missing, "'source'")
-        url = f"data:{source['media_type']};{source['type']},{source['data']}"
+        mime = _image_mime(source["data"], source["media_type"])
+        url = f"data:{mime};{source['type']},{source['data']}"
         return [("content", {"type": "image_url", "image_url": {"url": url}})]
     if "image" in block:
         return _converse_image(block, path, pass_through)
