@@ -75,14 +75,18 @@ class Reading:
             self.reply.usage(read_usage(self._usage))
             self.reply.late(usage=self._usage)
 
-    def block_start(self, key: Any, block: Any, path: str) -> None:
-        """Read the start of a content block (or a whole one: stop it afterwards)."""
+    def whole_block(self, key: Any, block: Any, path: str) -> None:
+        """Read a complete content block."""
+        self.block_start(key, block, path, is_whole=True)
+        self.block_stop(key)
+
+    def block_start(self, key: Any, block: Any, path: str, *, is_whole: bool = False) -> None:
+        """Read the start of a content block; its stop has to follow."""
         found = decode_block(block, path)
         kind = found["type"]
         if kind == "tool_call":
             self._open[key] = _Open("call", as_dict(block.get("input")))
-            given = block.get("input")
-            raw = None if isinstance(given, dict) else given
+            raw = None if isinstance(block.get("input"), dict) else block.get("input")
             self.reply.call(
                 key, id=found["id"], name=found["name"], args=raw, extras=found.get("extras")
             )
@@ -93,10 +97,11 @@ class Reading:
             self._open[key] = _Open("unsigned", {})
             self.reply.reasoning(found["reasoning"])
         else:
-            given = found.get("args") if kind == "server_tool_call" else None
-            self._open[key] = _Open(kind, given or {})
-            if kind == "server_tool_call":
-                found = {**found, "args": {}}
+            given: dict[str, Any] = {}
+            if kind == "server_tool_call" and not is_whole:
+                # Some servers send the input here and no deltas: it counts if none come.
+                given, found = found["args"], {**found, "args": {}}
+            self._open[key] = _Open(kind, given)
             self.reply.block(("block", key), found)
 
     def _is_unsigned(self, block: dict[str, Any]) -> bool:
@@ -216,8 +221,7 @@ def decode_response(body: Any, provider: str, dialect: Dialect) -> AIMessage:
     reading = Reading(provider, dialect)
     reading.start(body)
     for n, block in enumerate(content):
-        reading.block_start(n, block, f"$.content[{n}]")
-        reading.block_stop(n)
+        reading.whole_block(n, block, f"$.content[{n}]")
     return reading.reply.message()
 
 
@@ -270,8 +274,7 @@ class StreamDecoder:
         self._reading.start(message)
         # Some servers put the first blocks here.
         for n, block in enumerate(as_dicts(message.get("content"))):
-            self._reading.block_start(("start", n), block, f"$.message.content[{n}]")
-            self._reading.block_stop(("start", n))
+            self._reading.whole_block(("start", n), block, f"$.message.content[{n}]")
 
     def close(self) -> list[AIMessageChunk]:
         """Return the last chunks."""
