@@ -5,14 +5,17 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dragoman.codecs.contract import Converted
     from dragoman.codecs.convert import convert
+    from dragoman.transcript.body import check_body, repair_body
 
-__all__ = ["Converted", "__version__", "convert"]
+__all__ = ["Converted", "__version__", "check_body", "convert", "repair_body"]
 
 __version__ = "0.1.0"
 
 _ELSEWHERE = {
     "Converted": "dragoman.codecs.contract",
+    "check_body": "dragoman.transcript.body",
     "convert": "dragoman.codecs.convert",
+    "repair_body": "dragoman.transcript.body",
 }
 
 

@@ -4,18 +4,53 @@ No verb changes what it is given. An assistant turn with calls and all its resul
 verb splits it.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from dragoman.transcript.count import count_tokens_approximately
 from dragoman.transcript.filter import filter_messages
 from dragoman.transcript.reduce import REMOVE_ALL_MESSAGES, MessagesState, add_messages
 from dragoman.transcript.runs import merge_message_runs
 from dragoman.transcript.trim import trim_messages
 
+if TYPE_CHECKING:
+    from dragoman.codecs.contract import Change
+    from dragoman.transcript.body import check_body, repair_body
+    from dragoman.transcript.repair import Issue, Repair, repair_messages, validate_messages
+
 __all__ = [
     "REMOVE_ALL_MESSAGES",
+    "Change",
+    "Issue",
     "MessagesState",
+    "Repair",
     "add_messages",
+    "check_body",
     "count_tokens_approximately",
     "filter_messages",
     "merge_message_runs",
+    "repair_body",
+    "repair_messages",
     "trim_messages",
+    "validate_messages",
 ]
+
+_ELSEWHERE = {
+    "Change": "dragoman.codecs.contract",
+    "Issue": "dragoman.transcript.repair",
+    "Repair": "dragoman.transcript.repair",
+    "check_body": "dragoman.transcript.body",
+    "repair_body": "dragoman.transcript.body",
+    "repair_messages": "dragoman.transcript.repair",
+    "validate_messages": "dragoman.transcript.repair",
+}
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    if name in _ELSEWHERE:
+        value = getattr(import_module(_ELSEWHERE[name]), name)
+        globals()[name] = value
+        return value
+    message = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(message)

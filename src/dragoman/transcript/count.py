@@ -168,7 +168,12 @@ def count_tokens_approximately(
             usage: Any = message.usage_metadata
             if usage and usage.get("total_tokens"):
                 last_reply = total, usage["total_tokens"]
-    if last_reply is not None and len(converted) > 1 and len(providers) == 1 and None not in providers:
+    if (
+        last_reply is not None
+        and len(converted) > 1
+        and len(providers) == 1
+        and None not in providers
+    ):
         estimated, reported = last_reply
         if estimated > 0:
             total *= min(max(reported / estimated, 1.0), 1.25)
@@ -188,7 +193,9 @@ def _tools_length(tools: Sequence[Any]) -> int:
             shown = {
                 "name": function["name"],
                 "description": function.get("description", ""),
-                "parameters": {k: v for k, v in schema.items() if k not in ("title", "description")},
+                "parameters": {
+                    k: v for k, v in schema.items() if k not in ("title", "description")
+                },
             }
         total += len(json.dumps(shown, default=str))
     return total

@@ -59,7 +59,9 @@ def _merged(run: list[BaseMessage], separator: str) -> BaseMessage:
             id_val = _better_id(id_val, reply.id)
             if reply.usage_metadata is not None:
                 usage = (
-                    reply.usage_metadata if usage is None else add_usage(usage, reply.usage_metadata)
+                    reply.usage_metadata
+                    if usage is None
+                    else add_usage(usage, reply.usage_metadata)
                 )
         update["id"], update["usage_metadata"] = id_val, usage
         update["tool_calls"] = [call for reply in replies for call in reply.tool_calls]

@@ -114,7 +114,9 @@ def trim_messages(
     ['c']
     """
     if strategy not in ("first", "last"):
-        message = f"Unrecognized strategy={short(strategy)}. Supported strategies are 'last' and 'first'."
+        message = (
+            f"Unrecognized strategy={short(strategy)}. Supported strategies are 'last' and 'first'."
+        )
         raise MessageError(message)
     if strategy == "first" and start_on is not None:
         message = "start_on parameter is only valid with strategy='last'"
@@ -143,7 +145,7 @@ def trim_messages(
 def _splitter(given: Any) -> Split:
     if given is None:
         return _lines
-    split = getattr(given, "split_text", None) or given
+    split: Any = getattr(given, "split_text", None) or given
     if not callable(split):
         message = "text_splitter has to be a function or have split_text"
         raise MessageError(message)
@@ -172,7 +174,9 @@ class _First:
         kept = history.slice(0, stop)
         if stop < total:
             if self.split is not None:
-                part = _partial(self.counter, self.budget, kept, history[stop], self.split, last=False)
+                part = _partial(
+                    self.counter, self.budget, kept, history[stop], self.split, last=False
+                )
                 if part is not None:
                     kept.append(part)
             kept = self._whole_units(kept, stop)
@@ -294,7 +298,9 @@ class _Last:
         size = self.stop - at - 1
         count = _fitting(
             self.counter,
-            self.max_tokens - needed if isinstance(self.counter, MessageCounter) else self.max_tokens,
+            self.max_tokens - needed
+            if isinstance(self.counter, MessageCounter)
+            else self.max_tokens,
             size,
             lambda k: [*fixed, *history.slice(self.stop - k, self.stop)],
             _Reversed(history, self.stop),

@@ -1,0 +1,198 @@
+"""The same checks on the plain dicts people hold for their own SDK.
+
+`check_body` looks at a request body as it would be sent; `repair_body` decodes it, repairs the history,
+and encodes it again for the same wire, so that what encoders always do is done too.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from dragoman.codecs import Converted, get_codec
+from dragoman.codecs.contract import Change
+from dragoman.errors import DecodeError
+from dragoman.transcript.repair import Issue, repair_messages, validate_messages
+from dragoman.transcript.rules import RULES, target_of
+
+__all__ = ["check_body", "repair_body"]
+
+
+def _api(body: Any, api: str | None) -> tuple[str, str | None]:
+    """Return the codec's name and the target's."""
+    if not isinstance(body, dict):
+        message = f"expected a request body as a dict, got {type(body).__name__}"
+        raise DecodeError(message, path="$")
+    from dragoman.codecs.convert import detect_api
+
+    name = detect_api(body) if api is None else api
+    target = target_of(name)
+    assert target is not None
+    model = body.get("model", body.get("modelId"))
+    if isinstance(model, str) and ":" not in name:
+        name = f"{name}:{model}"
+    return target.api, name
+
+
+def check_body(body: dict[str, Any], api: str | None = None) -> list[Issue]:
+    """Return what the provider would refuse in a request body that is sent as it stands.
+
+    Args:
+        body: The JSON of a request, as a dict; not changed.
+        api: A codec or provider name; detected from the body's shape if left out.
+
+    Returns:
+        Issues; `index` counts the body's messages (`messages`, `input` or `contents`).
+
+    Raises:
+        DecodeError: If the body is no request of that format.
+
+    >>> [
+    ...     i.code
+    ...     for i in check_body(
+    ...         {"model": "m", "messages": [{"role": "tool", "tool_call_id": "x", "content": "r"}]}
+    ...     )
+    ... ]
+    ['orphan_result']
+    """
+    name, target = _api(body, api)
+    request = get_codec(name).decode_request(body)
+    issues = [
+        issue
+        for issue in validate_messages(request.messages, target)
+        if not (_goes_on(body) and issue.code in ("orphan_result", "mismatched_result"))
+    ]
+    check = _RAW.get(name)
+    if check is not None:
+        issues += [
+            Issue(index, code, RULES[code].message, RULES[code].fix, RULES[code].lossy)
+            for index, code in check(body)
+        ]
+    return sorted(issues, key=lambda issue: issue.index)
+
+
+def repair_body(body: dict[str, Any], api: str | None = None) -> Converted:
+    """Return a request body that the provider takes, with the list of changes.
+
+    Args:
+        body: The JSON of a request, as a dict; not changed.
+        api: A codec or provider name; detected from the body's shape if left out.
+
+    Raises:
+        DecodeError: If the body is no request of that format.
+    """
+    name, target = _api(body, api)
+    codec = get_codec(name)
+    request = codec.decode_request(body)
+    issues = check_body(body, api)
+    if not issues:
+        return Converted(body, [])
+    changes: list[Change] = []
+    if not _goes_on(body):
+        repair = repair_messages(request.messages, target)
+        request.messages, changes = repair.messages, list(repair.changes)
+    known = {change.code for change in changes}
+    encoded = codec.encode_request(request, changes)
+    changes += [
+        Change(f"$[{issue.index}]", issue.code, issue.lossy, f"{issue.message}: {issue.fix}")
+        for issue in issues
+        if issue.code not in known
+    ]
+    return Converted(encoded, changes)
+
+
+def _goes_on(body: dict[str, Any]) -> bool:
+    """Return whether the server holds the beginning of the history (OpenAI Responses)."""
+    return bool(body.get("previous_response_id") or body.get("conversation"))
+
+
+Raw = Iterator[tuple[int, str]]
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _dicts(value: Any) -> Iterator[tuple[int, dict[str, Any]]]:
+    for index, item in enumerate(_list(value)):
+        if isinstance(item, dict):
+            yield index, item
+
+
+_ANTHROPIC_ID = re.compile(r"[a-zA-Z0-9_-]+")
+_MISTRAL_ID = re.compile(r"[a-zA-Z0-9]{9}")
+
+
+def _anthropic(body: dict[str, Any]) -> Raw:
+    marks = _marks(body, "cache_control")
+    if marks > 4:
+        yield 0, "too_many_cache_marks"
+    for index, message in _dicts(body.get("messages")):
+        content = message.get("content")
+        if message.get("role") == "system" and index == 0:
+            yield index, "misplaced_system"
+        if isinstance(content, str) and not content.strip() and message.get("role") == "user":
+            yield index, "empty_content"
+        for _, block in _dicts(content):
+            if block.get("type") == "text" and not str(block.get("text") or "").strip():
+                yield index, "empty_content"
+            id_val = block.get("id") if block.get("type") == "tool_use" else None
+            if isinstance(id_val, str) and not _ANTHROPIC_ID.fullmatch(id_val):
+                yield index, "bad_call_id"
+
+
+def _marks(value: Any, key: str) -> int:
+    """Return how many dicts inside `value` have a non-null `key`."""
+    count, stack = 0, [value]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, dict):
+            count += item.get(key) is not None
+            stack += [
+                inner for name, inner in item.items() if name not in ("input_schema", "input")
+            ]
+        elif isinstance(item, list):
+            stack += item
+    return count
+
+
+def _mistral(body: dict[str, Any]) -> Raw:
+    messages = list(_dicts(body.get("messages")))
+    for index, message in messages:
+        for _, call in _dicts(message.get("tool_calls")):
+            id_val = call.get("id")
+            if isinstance(id_val, str) and not _MISTRAL_ID.fullmatch(id_val):
+                yield index, "bad_call_id"
+    if (
+        messages
+        and messages[-1][1].get("role") == "assistant"
+        and not messages[-1][1].get("prefix")
+    ):
+        yield messages[-1][0], "last_role"
+
+
+def _bedrock(body: dict[str, Any]) -> Raw:
+    before: Any = None
+    for index, message in _dicts(body.get("messages")):
+        role = message.get("role")
+        if role is not None and role == before:
+            yield index, "role_order"
+        before = role
+        for _, block in _dicts(message.get("content")):
+            text = block.get("text")
+            if isinstance(text, str) and not text.strip():
+                yield index, "empty_content"
+
+
+def _openai_chat(body: dict[str, Any]) -> Raw:
+    for index, message in _dicts(body.get("messages")):
+        for _, call in _dicts(message.get("tool_calls")):
+            if len(str(call.get("id") or "")) > 64:
+                yield index, "bad_call_id"
+
+
+_RAW: dict[str, Callable[[dict[str, Any]], Raw]] = {
+    "anthropic": _anthropic,
+    "mistral": _mistral,
+    "bedrock_converse": _bedrock,
+    "openai_chat": _openai_chat,
+}
