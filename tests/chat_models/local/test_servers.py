@@ -12,7 +12,7 @@ from tests.chat_models.local.support import eventually, is_alive, script
 
 from dragoman.chat_models import init_chat_model, local
 from dragoman.chat_models.local import servers as module
-from dragoman.errors import MissingExtraError, ModelError, ModelNotFoundError
+from dragoman.errors import MissingExtraError, ModelError, ModelNotFoundError, ModelStreamError
 
 pytestmark = pytest.mark.local_model
 
@@ -69,6 +69,33 @@ def test_a_server_that_died_is_replaced():
     assert second.base_url != first.base_url
     with client(second) as http:
         assert http.get("/models").json()["data"][0]["id"] == "smollm2-135m"
+
+
+def kill_child() -> None:
+    process = module._children[""].process
+    process.kill()
+    process.wait()
+
+
+def test_a_server_that_dies_mid_reply_is_an_error_that_holds_what_came_and_the_next_call_works():
+    model = init_chat_model("local", temperature=0, max_tokens=200)
+    stream = model.stream("Write a very long story about a ship.")
+    first = next(stream) + next(stream)
+    kill_child()
+    with pytest.raises(ModelStreamError) as caught:
+        list(stream)
+    assert caught.value.partial.text.startswith(first.text)
+    assert caught.value.is_retryable
+    assert "Rome" in model.invoke("What is the capital of Italy?").text
+
+
+async def test_a_call_whose_server_dies_before_it_answers_is_sent_to_the_next_one():
+    model = init_chat_model("local", temperature=0, max_tokens=60)
+    calls = [asyncio.create_task(model.ainvoke("Write a long story.")) for _ in range(3)]
+    await asyncio.sleep(0.2)
+    await asyncio.to_thread(kill_child)
+    replies = await asyncio.gather(*calls)
+    assert [reply.usage_metadata["output_tokens"] for reply in replies] == [60] * 3
 
 
 def test_any_other_file_runs_under_its_own_name(tmp_path):
