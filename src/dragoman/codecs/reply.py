@@ -72,6 +72,7 @@ class Reply:
         self._n_blocks = 0
         self._blocks: dict[Any, tuple[int, str]] = {}
         self._runs: list[str | list[dict[str, Any]]] = []
+        self._in_run: dict[int, dict[str, Any]] = {}  # the blocks of the last run, by index
         self._fragments: list[dict[str, Any]] = []
         self._reasoning: list[str] = []
         self._kwargs: dict[str, Any] = {}
@@ -290,10 +291,16 @@ class Reply:
         runs = self._runs
         last = runs[-1] if runs else None
         # An annotation block has no index and must meet the text string alone.
-        if isinstance(last, list) and "index" in last[-1]:
-            last.append(block)
-        else:
+        if not isinstance(last, list) or "index" not in last[-1]:
             runs.append([block])
+            self._in_run = {block["index"]: block}
+            return
+        known = self._in_run.get(block["index"])
+        if known is None:
+            last.append(block)
+            self._in_run[block["index"]] = block
+        else:
+            _merge(known, {k: v for k, v in block.items() if k not in ("type", "index")})
 
     # ------------------------------------------------------------------ calls
 
