@@ -139,6 +139,8 @@ def model_from_function(
     )
     model = create_model(owner, __config__=config, **fields)
     model.__doc__ = description
+    # An alias in it is a parameter's own name, not one for the model alone.
+    model.__from_function__ = True
     return model
 
 
@@ -171,6 +173,7 @@ def _field(parameter: inspect.Parameter, annotation: Any, text: str | None) -> t
     if name.startswith("_") or hasattr(BaseModel, name):
         field = f"p_{name.strip('_')}_"
         options["alias"] = name
+        options["title"] = name.replace("_", " ").title().strip()
     if options:
         annotation = Annotated[annotation, Field(**options)]
     return field, (annotation, ... if default is inspect.Parameter.empty else default)

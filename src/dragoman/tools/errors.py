@@ -1,0 +1,16 @@
+"""Errors of tools."""
+
+from dragoman.errors import DragomanError
+
+__all__ = ["SchemaAnnotationError", "ToolException"]
+
+
+class ToolException(DragomanError):
+    """Raised inside a tool: the run failed, and the model may be told why.
+
+    `handle_tool_error` of the tool decides whether it becomes a result.
+    """
+
+
+class SchemaAnnotationError(TypeError):
+    """`args_schema` of a tool class is annotated as an object, and must be a class."""

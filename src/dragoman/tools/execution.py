@@ -1,0 +1,205 @@
+"""One run of a tool, written once for sync and async."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from dragoman._door import Door
+from dragoman.callbacks import requested
+from dragoman.callbacks.ambient import var_child_runnable_config
+from dragoman.runnables.config import ensure_config, patch_config, resolve_config
+from dragoman.tools.errors import ToolException
+from dragoman.tools.output import format_output
+from dragoman.tools.schema import FILTERED_ARGS, wants_of
+
+if TYPE_CHECKING:
+    from dragoman.tools.base import BaseTool
+
+__all__ = ["Call", "execute"]
+
+
+@dataclass
+class Call:
+    """What a tool is called with.
+
+    Attributes:
+        given: The arguments: a text or a dict.
+        call_id: The id of the model's call; None gives a bare result.
+        config: The config of the run.
+        said: What handlers are told beside.
+        verbose: Whether the run is printed; None leaves it to the tool.
+    """
+
+    given: Any
+    call_id: str | None
+    config: Mapping[str, Any] | None
+    said: dict[str, Any] = field(default_factory=dict[str, Any])
+    verbose: bool | None = None
+
+    @classmethod
+    def of(cls, given: Any, config: Mapping[str, Any] | None, kwargs: dict[str, Any]) -> "Call":
+        """Return the call that `invoke` means: a dict of type `tool_call` is one of a model."""
+        call_id: str | None = kwargs.pop("tool_call_id", None)
+        if isinstance(given, dict) and given.get("type") == "tool_call":
+            call_id, given = given.get("id"), dict(given.get("args") or {})
+        return cls(given, call_id, config, kwargs)
+
+
+async def execute(tool: "BaseTool", door: Door, call: Call) -> Any:
+    """Return the result of one run, with the handlers told of start, end and error."""
+    config = resolve_config(call.config)
+    verbose = bool(call.verbose) or tool.verbose
+    manager = None
+    if verbose or tool.callbacks or requested(config):
+        manager = await _start(tool, door, call, config, verbose=verbose)
+    try:
+        content, artifact, status = await _outcome(tool, door, call, config, manager)
+    except BaseException as error:
+        if manager is not None:
+            await door.tell(manager.on_tool_error, error, tool_call_id=call.call_id)
+        raise
+    output = format_output(
+        content, artifact, tool_call_id=call.call_id, name=tool.name, status=status
+    )
+    if manager is not None:
+        await door.tell(manager.on_tool_end, output, name=tool.name, **call.said)
+    return output
+
+
+async def _start(
+    tool: "BaseTool", door: Door, call: Call, config: Mapping[str, Any] | None, *, verbose: bool
+) -> Any:
+    from dragoman.callbacks import AsyncCallbackManager, CallbackManager
+
+    config = config or {}
+    kind: Any = AsyncCallbackManager if door.is_async else CallbackManager
+    manager = kind.configure(
+        config.get("callbacks"),
+        tool.callbacks,
+        verbose,
+        config.get("tags"),
+        tool.tags,
+        config.get("metadata"),
+        tool.metadata,
+    )
+    shown = call.given
+    if isinstance(shown, Mapping):
+        hidden = {*FILTERED_ARGS, *tool._injected_args_keys, *_hidden_fields(tool)}
+        shown = {key: value for key, value in call.given.items() if key not in hidden}
+    return await door.tell(
+        manager.on_tool_start,
+        {"name": tool.name, "description": tool.description},
+        shown if isinstance(shown, str) else str(shown),
+        run_id=config.get("run_id"),
+        name=config.get("run_name"),
+        inputs=shown if isinstance(shown, dict) else None,
+        tool_call_id=call.call_id,
+        **call.said,
+    )
+
+
+def _hidden_fields(tool: "BaseTool") -> set[str]:
+    from dragoman.tools.schema import is_hidden
+
+    schema: Any = tool.args_schema
+    if schema is None or isinstance(schema, dict):
+        return set()
+    return {name for name, item in schema.model_fields.items() if is_hidden(item)}
+
+
+async def _outcome(
+    tool: "BaseTool", door: Door, call: Call, config: Mapping[str, Any] | None, manager: Any
+) -> tuple[Any, Any, str]:
+    """Return content, artifact and status; errors that the tool handles become content."""
+    try:
+        args, kwargs = tool._to_args_and_kwargs(call.given, call.call_id)
+        response = await _called(tool, door, args, kwargs, config, manager)
+        if tool.response_format != "content_and_artifact":
+            return response, None, "success"
+        if isinstance(response, tuple) and len(response) == 2:
+            return response[0], response[1], "success"
+        raise ValueError(
+            "Since response_format='content_and_artifact' a two-tuple of the message content and "
+            f"raw tool output is expected. Instead, generated response is of type: {type(response)}."
+        )
+    except ValidationError as error:
+        text = _handled(tool.handle_validation_error, error, "Tool input validation error")
+        if text is None:
+            raise
+        return text, None, "error"
+    except ToolException as error:
+        told = str(error.args[0]) if error.args else "Tool execution error"
+        text = _handled(tool.handle_tool_error, error, told)
+        if text is None:
+            raise
+        return text, None, "error"
+
+
+def _handled(rule: Any, error: Exception, text: str) -> Any:
+    """Return what an error becomes under `rule`, or None if it is to be raised."""
+    if not rule:
+        return None
+    if rule is True:
+        return text
+    return rule if isinstance(rule, str) else rule(error)
+
+
+async def _called(
+    tool: "BaseTool",
+    door: Door,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    config: Mapping[str, Any] | None,
+    manager: Any,
+) -> Any:
+    """Return what the tool's function gives, run where it belongs."""
+    function = tool._async_function() if door.is_async else tool._sync_function()
+    in_thread = door.is_async and function is None
+    if in_thread:
+        function = tool._sync_function()
+    if function is None:
+        message = f"{type(tool).__name__} does not support sync invocation."
+        raise NotImplementedError(message)
+    child: Any = config
+    if manager is not None:
+        child = patch_config(config, callbacks=manager.get_child())
+    positional, named = _arranged(function, args, kwargs, child, manager, in_thread=in_thread)
+    token = None if child is None else var_child_runnable_config.set(child)
+    try:
+        if in_thread:
+            return await door.call(partial(function, *positional, **named))
+        outcome = function(*positional, **named)
+        return await outcome if door.is_async else outcome
+    finally:
+        if token is not None:
+            var_child_runnable_config.reset(token)
+
+
+def _arranged(
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    config: Mapping[str, Any] | None,
+    manager: Any,
+    *,
+    in_thread: bool,
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return the arguments with config and managers added, and `*args`, `**kwargs` opened."""
+    wants = wants_of(function)
+    named = dict(kwargs)
+    positional = args
+    if wants.positional and isinstance(named.get(wants.positional), (list, tuple)):
+        positional = (*args, *named.pop(wants.positional))
+    if wants.keywords and isinstance(named.get(wants.keywords), dict):
+        named.update(named.pop(wants.keywords))
+    if wants.run_manager and "run_manager" not in named:
+        own = manager.get_sync() if in_thread and hasattr(manager, "get_sync") else manager
+        named["run_manager"] = own
+    if wants.callbacks and "callbacks" not in named:
+        named["callbacks"] = manager.get_child() if manager is not None else None
+    if wants.config is not None:
+        named[wants.config] = ensure_config(config)
+    return positional, named
