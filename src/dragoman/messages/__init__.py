@@ -13,22 +13,22 @@ from dragoman.messages.ai import (
     InputTokenDetails,
     OutputTokenDetails,
     UsageMetadata,
-    add_ai_message_chunks,
-    add_usage,
-    subtract_usage,
+    add_ai_message_chunks as add_ai_message_chunks,
+    add_usage as add_usage,
+    subtract_usage as subtract_usage,
 )
 from dragoman.messages.base import (
     BaseMessage,
     BaseMessageChunk,
-    TextAccessor,
-    get_msg_title_repr,
+    TextAccessor as TextAccessor,
+    get_msg_title_repr as get_msg_title_repr,
     merge_content,
 )
 from dragoman.messages.buffer import get_buffer_string
 from dragoman.messages.chat import ChatMessage, ChatMessageChunk
 from dragoman.messages.coerce import MessageLikeRepresentation, convert_to_messages
 from dragoman.messages.content import (
-    KNOWN_BLOCK_TYPES,
+    KNOWN_BLOCK_TYPES as KNOWN_BLOCK_TYPES,
     LC_AUTO_PREFIX,
     LC_ID_PREFIX,
     Annotation,
@@ -63,25 +63,28 @@ from dragoman.messages.dicts import (
 )
 from dragoman.messages.function import FunctionMessage, FunctionMessageChunk
 from dragoman.messages.guards import (
-    is_ai_message,
-    is_ai_message_chunk,
-    is_chat_message,
-    is_chat_message_chunk,
-    is_function_message,
-    is_function_message_chunk,
-    is_human_message,
-    is_human_message_chunk,
-    is_message,
-    is_message_chunk,
-    is_remove_message,
-    is_system_message,
-    is_system_message_chunk,
-    is_tool_message,
-    is_tool_message_chunk,
+    is_ai_message as is_ai_message,
+    is_ai_message_chunk as is_ai_message_chunk,
+    is_chat_message as is_chat_message,
+    is_chat_message_chunk as is_chat_message_chunk,
+    is_function_message as is_function_message,
+    is_function_message_chunk as is_function_message_chunk,
+    is_human_message as is_human_message,
+    is_human_message_chunk as is_human_message_chunk,
+    is_message as is_message,
+    is_message_chunk as is_message_chunk,
+    is_remove_message as is_remove_message,
+    is_system_message as is_system_message,
+    is_system_message_chunk as is_system_message_chunk,
+    is_tool_message as is_tool_message,
+    is_tool_message_chunk as is_tool_message_chunk,
 )
 from dragoman.messages.human import HumanMessage, HumanMessageChunk
-from dragoman.messages.modifier import REMOVE_ALL_MESSAGES, RemoveMessage
-from dragoman.messages.native import messages_from_json, messages_to_json
+from dragoman.messages.modifier import REMOVE_ALL_MESSAGES as REMOVE_ALL_MESSAGES, RemoveMessage
+from dragoman.messages.native import (
+    messages_from_json as messages_from_json,
+    messages_to_json as messages_to_json,
+)
 from dragoman.messages.notification import (
     NotificationMetadata,
     add_notification_metadata,
@@ -89,7 +92,7 @@ from dragoman.messages.notification import (
 )
 from dragoman.messages.registry import AnyMessage
 from dragoman.messages.system import SystemMessage, SystemMessageChunk
-from dragoman.messages.tool import ToolMessage, ToolMessageChunk, ToolOutputMixin
+from dragoman.messages.tool import ToolMessage, ToolMessageChunk, ToolOutputMixin as ToolOutputMixin
 
 if TYPE_CHECKING:
     from dragoman.codecs.openai_chat import (
@@ -98,14 +101,14 @@ if TYPE_CHECKING:
         convert_to_openai_messages,
     )
     from dragoman.transcript import (
-        MessagesState,
-        add_messages,
-        count_tokens_approximately,
+        MessagesState as MessagesState,
+        add_messages as add_messages,
+        count_tokens_approximately as count_tokens_approximately,
         filter_messages,
         merge_message_runs,
-        repair_messages,
+        repair_messages as repair_messages,
         trim_messages,
-        validate_messages,
+        validate_messages as validate_messages,
     )
 
 # LangChain's set of names; dragoman's own (guards, native JSON, ...) are importable beside it.

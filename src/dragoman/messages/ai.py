@@ -7,18 +7,20 @@ invalid call.
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, cast
 
 import msgspec
 from msgspec import UNSET
 
 from dragoman.errors import MergeError, MessageError, short
 from dragoman.messages.base import (
+    NOT_GIVEN,
     BaseMessage,
     BaseMessageChunk,
     _copy_struct,
     _leaf,
     lazy_field,
+    shadow,
 )
 from dragoman.messages.calls import raw_calls, rebuilt_calls, rebuilt_invalid_calls
 from dragoman.messages.content import ToolCallChunk
@@ -42,7 +44,13 @@ from dragoman.messages.usage import (
 
 if TYPE_CHECKING:
     from dragoman.messages.base import Slot
-    from dragoman.messages.content import ContentBlock
+    from dragoman.messages.content import ContentBlock, InvalidToolCall, ToolCall
+
+    Calls: TypeAlias = list[ToolCall]
+    InvalidCalls: TypeAlias = list[InvalidToolCall]
+    CallChunks: TypeAlias = list[ToolCallChunk]
+else:
+    Calls = InvalidCalls = CallChunks = Any
 
 __all__ = [
     "AIMessage",
@@ -66,8 +74,8 @@ class AIMessage(BaseMessage, kw_only=True, dict=True, tag="ai"):
     """
 
     type: str = msgspec.field(default="ai", name="@type")
-    tool_calls: Any = UNSET
-    invalid_tool_calls: Any = UNSET
+    tool_calls: Calls = NOT_GIVEN
+    invalid_tool_calls: InvalidCalls = NOT_GIVEN
     usage_metadata: UsageMetadata | None = None
 
     _default_type = "ai"
@@ -157,7 +165,7 @@ def _ai_content_blocks(self: AIMessage) -> "list[ContentBlock]":
 
 lazy_field(AIMessage, "tool_calls", list, "Calls with parsed arguments.")
 lazy_field(AIMessage, "invalid_tool_calls", list, "Calls that cannot be run.")
-AIMessage.content_blocks = property(_ai_content_blocks, doc=_ai_content_blocks.__doc__)
+shadow(AIMessage, "content_blocks", property(_ai_content_blocks, doc=_ai_content_blocks.__doc__))
 
 
 class AIMessageChunk(AIMessage, BaseMessageChunk, kw_only=True, dict=True, tag="AIMessageChunk"):
@@ -172,7 +180,7 @@ class AIMessageChunk(AIMessage, BaseMessageChunk, kw_only=True, dict=True, tag="
     """
 
     type: str = msgspec.field(default="AIMessageChunk", name="@type")
-    tool_call_chunks: Any = UNSET
+    tool_call_chunks: CallChunks = NOT_GIVEN
     chunk_position: str | None = None
 
     _default_type = "AIMessageChunk"
@@ -444,12 +452,12 @@ def _put_chunks(self: Any, value: Any) -> None:
     self._raw_tool_calls = self._raw_invalid_tool_calls = UNSET
 
 
-AIMessageChunk._raw_tool_call_chunks = AIMessageChunk.__dict__["tool_call_chunks"]
-AIMessageChunk.tool_call_chunks = property(_get_chunks, _put_chunks)
-AIMessageChunk.tool_calls = _calls_property("tool_calls")
-AIMessageChunk.invalid_tool_calls = _calls_property("invalid_tool_calls")
+shadow(AIMessageChunk, "_raw_tool_call_chunks", AIMessageChunk.__dict__["tool_call_chunks"])
+shadow(AIMessageChunk, "tool_call_chunks", property(_get_chunks, _put_chunks))
+shadow(AIMessageChunk, "tool_calls", _calls_property("tool_calls"))
+shadow(AIMessageChunk, "invalid_tool_calls", _calls_property("invalid_tool_calls"))
 # The properties of AIMessage would come first in the order of bases; a chunk's are those of chunks.
-AIMessageChunk.content = BaseMessageChunk.__dict__["content"]
+shadow(AIMessageChunk, "content", BaseMessageChunk.__dict__["content"])
 
 
 def add_ai_message_chunks(left: AIMessageChunk, *others: AIMessageChunk) -> AIMessageChunk:

@@ -15,7 +15,7 @@ Unknown keys of data that was *read* live in the instance's `__dict__`: they are
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, cast
 
 import msgspec
 from msgspec import UNSET
@@ -29,12 +29,18 @@ if TYPE_CHECKING:
     from dragoman.messages.content import ContentBlock
     from dragoman.prompts import ChatPromptTemplate
 
+    # For type checkers; at run time the constructor checks, and msgspec reads anything.
+    Content: TypeAlias = str | list[str | dict[str, Any]]
+    Fields: TypeAlias = dict[str, Any]
+
     class Slot:
         """What a type checker is told about `_raw_<field>`: anything, and no field of its own."""
 
         def __get__(self, instance: object, owner: Any = None) -> Any: ...
         def __set__(self, instance: object, value: Any) -> None: ...
 
+else:
+    Content = Fields = Any
 
 __all__ = [
     "BaseMessage",
@@ -49,6 +55,10 @@ __all__ = [
 _copy_struct: Callable[[Any], Any] = msgspec.Struct.__copy__  # pyright: ignore[reportAttributeAccessIssue]
 
 
+NOT_GIVEN: Any = UNSET
+"""The default of fields that have to be given; checked in `__post_init__`."""
+
+
 class TextAccessor(str):
     """The text of a message: a `str`; calling it as a method is deprecated."""
 
@@ -59,6 +69,11 @@ class TextAccessor(str):
         message = "Calling .text() as a method is deprecated; read it as an attribute: message.text"
         warnings.warn(message, DeprecationWarning, stacklevel=2)
         return str(self)
+
+
+def shadow(cls: type, name: str, view: Any) -> None:
+    """Put a property in front of a field; msgspec goes on using the slot."""
+    setattr(cls, name, view)
 
 
 def lazy_field(cls: type, name: str, make: Callable[[], Any], doc: str) -> None:
@@ -95,7 +110,7 @@ _BASE_FIELDS = ("content", "additional_kwargs", "response_metadata", "type", "na
 class _Content(msgspec.Struct, dict=True, forbid_unknown_fields=True):
     """The two fields that may be given by position."""
 
-    content: Any = UNSET
+    content: Content = NOT_GIVEN
     content_blocks: Any = UNSET
 
 
@@ -111,8 +126,8 @@ class BaseMessage(_Content, kw_only=True, dict=True, omit_defaults=True, tag_fie
         id: An identifier; None until a model, `add_messages`, a thread or an agent gives one.
     """
 
-    additional_kwargs: Any = UNSET
-    response_metadata: Any = UNSET
+    additional_kwargs: Fields = NOT_GIVEN
+    response_metadata: Fields = NOT_GIVEN
     type: str = msgspec.field(default="", name="@type")
     name: str | None = None
     id: str | None = None
@@ -134,19 +149,6 @@ class BaseMessage(_Content, kw_only=True, dict=True, omit_defaults=True, tag_fie
         _raw_content_blocks = Slot()
         _raw_additional_kwargs = Slot()
         _raw_response_metadata = Slot()
-
-        def __init__(
-            self,
-            content: Any = ...,
-            content_blocks: Any = None,
-            *,
-            additional_kwargs: dict[str, Any] = ...,
-            response_metadata: dict[str, Any] = ...,
-            type: str = ...,
-            name: str | None = None,
-            id: str | int | float | None = None,
-            **fields: Any,
-        ) -> None: ...
 
     def __post_init__(self) -> None:
         if (
@@ -434,11 +436,11 @@ def _content_blocks(self: BaseMessage) -> "list[ContentBlock]":
     return cast("list[ContentBlock]", standard_blocks(self.content))
 
 
-setattr(_Content, "_raw_content_blocks", _Content.__dict__["content_blocks"])  # noqa: B010
-setattr(_Content, "_raw_content", _Content.__dict__["content"])  # noqa: B010
+shadow(_Content, "_raw_content_blocks", _Content.__dict__["content_blocks"])
+shadow(_Content, "_raw_content", _Content.__dict__["content"])
 lazy_field(BaseMessage, "additional_kwargs", dict, "What has no field of its own.")
 lazy_field(BaseMessage, "response_metadata", dict, "What the provider said about the reply.")
-BaseMessage.content_blocks = property(_content_blocks, doc=_content_blocks.__doc__)
+shadow(BaseMessage, "content_blocks", property(_content_blocks, doc=_content_blocks.__doc__))
 
 
 class FieldView(Mapping[str, Any]):
@@ -458,7 +460,7 @@ class FieldView(Mapping[str, Any]):
         return 0
 
 
-setattr(BaseMessage, "model_fields", FieldView())  # noqa: B010 - no field of the class
+shadow(BaseMessage, "model_fields", FieldView())
 
 
 class BaseMessageChunk(BaseMessage, kw_only=True, dict=True):
@@ -552,9 +554,11 @@ def _put_content(self: Any, value: Any) -> None:
     self._raw_content = value
 
 
-BaseMessageChunk.content = property(_chunk_content, _put_content, doc=_chunk_content.__doc__)
-BaseMessageChunk.additional_kwargs = _chunk_dict("_raw_additional_kwargs")
-BaseMessageChunk.response_metadata = _chunk_dict("_raw_response_metadata")
+shadow(
+    BaseMessageChunk, "content", property(_chunk_content, _put_content, doc=_chunk_content.__doc__)
+)
+shadow(BaseMessageChunk, "additional_kwargs", _chunk_dict("_raw_additional_kwargs"))
+shadow(BaseMessageChunk, "response_metadata", _chunk_dict("_raw_response_metadata"))
 
 
 def get_msg_title_repr(title: str, *, bold: bool = False) -> str:

@@ -1,12 +1,17 @@
 """A message with a role of its own."""
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import msgspec
 from msgspec import UNSET
 
 from dragoman.errors import MergeError, MessageError, short
-from dragoman.messages.base import BaseMessage, BaseMessageChunk
+from dragoman.messages.base import NOT_GIVEN, BaseMessage, BaseMessageChunk
+
+if TYPE_CHECKING:
+    Text: TypeAlias = str
+else:
+    Text = Any
 
 __all__ = ["ChatMessage", "ChatMessageChunk"]
 
@@ -19,7 +24,7 @@ class ChatMessage(BaseMessage, kw_only=True, dict=True, tag="chat"):
     """
 
     type: str = msgspec.field(default="chat", name="@type")
-    role: Any = UNSET
+    role: Text = NOT_GIVEN  # pyright: ignore[reportIncompatibleMethodOverride] - a field here
     _default_type = "chat"
 
     def __post_init__(self) -> None:
@@ -33,7 +38,7 @@ class ChatMessage(BaseMessage, kw_only=True, dict=True, tag="chat"):
             raise MessageError(message, path="role")
 
 
-class ChatMessageChunk(  # pyright: ignore[reportIncompatibleMethodOverride] - role is a field here
+class ChatMessageChunk(  # pyright: ignore[reportIncompatibleVariableOverride]
     ChatMessage, BaseMessageChunk, kw_only=True, dict=True, tag="ChatMessageChunk"
 ):
     """A piece of a `ChatMessage`."""

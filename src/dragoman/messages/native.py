@@ -17,7 +17,7 @@ from dragoman.errors import DecodeError, EncodeError, MessageError, short
 from dragoman.messages.base import BaseMessage, field_names
 from dragoman.messages.dicts import read_fields
 from dragoman.messages.partial_json import decode_json
-from dragoman.messages.registry import CLASSES, PLAIN_CLASSES, nearest_class
+from dragoman.messages.registry import CLASSES, PLAIN_CLASSES, AnyMessage, nearest_class
 
 __all__ = ["FORMAT_VERSION", "messages_from_json", "messages_to_json"]
 
@@ -96,7 +96,7 @@ def messages_to_json(messages: Sequence[BaseMessage]) -> bytes:
 
 def messages_from_json(
     data: bytes | bytearray | str, classes: Sequence[type[BaseMessage]] = ()
-) -> list[BaseMessage]:
+) -> list[AnyMessage]:
     """Return the messages that `messages_to_json` was given; unknown keys become attributes.
 
     Args:
@@ -120,7 +120,7 @@ def messages_from_json(
             return _fast_decoder().decode(data)
         except (msgspec.MsgspecError, MessageError, UnicodeError, RecursionError):
             pass  # the slow path says what is wrong, or keeps what is unknown
-    return _read(data, classes)
+    return cast("list[AnyMessage]", _read(data, classes))
 
 
 def _fast_decoder() -> msgspec.json.Decoder[list[Any]]:

@@ -1,17 +1,22 @@
 """What a tool gave back, and the dicts that stand for tool calls."""
 
 import json
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 from uuid import UUID
 
 import msgspec
 from msgspec import UNSET
 
 from dragoman.errors import MergeError, MessageError, short
-from dragoman.messages.base import BaseMessage, BaseMessageChunk
+from dragoman.messages.base import NOT_GIVEN, BaseMessage, BaseMessageChunk
 from dragoman.messages.calls import raw_calls
 from dragoman.messages.content import InvalidToolCall, ToolCall, ToolCallChunk
 from dragoman.messages.merge import _merge_value
+
+if TYPE_CHECKING:
+    Text: TypeAlias = str
+else:
+    Text = Any
 
 __all__ = [
     "InvalidToolCall",
@@ -47,7 +52,7 @@ class ToolMessage(BaseMessage, ToolOutputMixin, kw_only=True, dict=True, tag="to
     """
 
     type: str = msgspec.field(default="tool", name="@type")
-    tool_call_id: Any = UNSET
+    tool_call_id: Text = NOT_GIVEN
     artifact: Any = None
     status: str = "success"
 

@@ -9,7 +9,7 @@ does not fit. Standard blocks pass as they are, unless they carry the marks of a
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from dragoman.messages.content import KNOWN_BLOCK_TYPES
 from dragoman.messages.translate_calls import CALLS
@@ -242,7 +242,7 @@ def ai_blocks(message: "AIMessage") -> list[Block]:
         metadata = message.response_metadata if metadata.__class__ is not type(None) else {}
     if metadata:
         if metadata.get("output_version") == "v1" and content.__class__ is list:
-            return content
+            return cast("list[Block]", content)
         made = _registered(message, metadata)
         if made is not None:
             return made

@@ -7,7 +7,7 @@ never split, and the last human message survives, unless asked otherwise.
 
 from collections.abc import Callable, Iterable, Sequence
 from copy import deepcopy
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from dragoman.errors import MessageError, TranscriptError, short
 from dragoman.messages.base import BaseMessage
@@ -146,10 +146,10 @@ def _splitter(given: Any) -> Split:
     if given is None:
         return _lines
     split: Any = getattr(given, "split_text", None) or given
-    if not callable(split):
-        message = "text_splitter has to be a function or have split_text"
-        raise MessageError(message)
-    return split
+    if callable(split):
+        return cast("Split", split)
+    message = "text_splitter has to be a function or have split_text"
+    raise MessageError(message)
 
 
 def _too_long(needed: Any, max_tokens: Any, position: int) -> TranscriptError:
