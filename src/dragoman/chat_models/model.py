@@ -16,8 +16,10 @@ from dragoman.chat_models.exchange import Exchange, HttpCall, Retry, Timeouts, W
 from dragoman.chat_models.exchange.body import write_json
 from dragoman.chat_models.parameters import (
     CALL_OPTIONS,
+    SPELLINGS,
     ParameterError,
     accept,
+    put,
     refuse,
     wire_parameters,
 )
@@ -132,7 +134,7 @@ class ProviderChatModel(ToolBinding, BaseChatModel):
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
         """Show what was set."""
-        shown = self.model_fields_set - {"metadata"}
+        shown = self.model_fields_set - {"metadata", "profile"}
         return ((name, value) for name, value in super().__repr_args__() if name in shown)
 
     # ------------------------------------------------------------------ one call
@@ -296,10 +298,15 @@ class ProviderChatModel(ToolBinding, BaseChatModel):
         others = [name for name in kw if name not in CALL_OPTIONS]
         if others:
             names = wire_parameters(row.api)
+            kw = dict(kw)
             for name in others:
-                if name not in names and name not in extra:
+                field = SPELLINGS.get(name, name)
+                if name in names or name in extra:
+                    put(extra, row.api, name, kw[name])
+                elif field in CALL_OPTIONS:
+                    kw.setdefault(field, kw[name])
+                else:
                     raise refuse(name, names | CALL_OPTIONS, type(self).__name__)
-                extra[name] = kw[name]
         strings = kw.get("stop", stop) if stop is None else stop
         strings = self.stop if strings is None else strings
         tools = list(kw.get("tools") or ())

@@ -14,7 +14,15 @@ from dragoman.chat_models.providers import Provider
 from dragoman.chat_models.secret import Secret
 from dragoman.errors import DragomanError, short
 
-__all__ = ["SPELLINGS", "ParameterError", "accept", "check_base_url", "refuse", "wire_parameters"]
+__all__ = [
+    "SPELLINGS",
+    "ParameterError",
+    "accept",
+    "check_base_url",
+    "put",
+    "refuse",
+    "wire_parameters",
+]
 
 
 class ParameterError(DragomanError, ValueError, TypeError):
@@ -46,6 +54,53 @@ SPELLINGS: dict[str, str] = {
     "region_name": "region",
 }
 
+
+def _options(home: str, names: str) -> dict[str, str]:
+    return {name: f"{home}.{name}" for name in names.split()}
+
+
+# Parameters that stand inside an object of the body: the name LangChain's class has for them -> where.
+NESTED: dict[str, dict[str, str]] = {
+    "ollama": {
+        **_options(
+            "options",
+            "num_ctx num_gpu num_thread num_keep num_batch main_gpu low_vram numa use_mmap seed top_k "
+            "min_p tfs_z typical_p repeat_last_n repeat_penalty presence_penalty frequency_penalty "
+            "mirostat mirostat_eta mirostat_tau penalize_newline",
+        ),
+        "reasoning": "think",
+    },
+    "gemini": {
+        "top_k": "generationConfig.topK",
+        "n": "generationConfig.candidateCount",
+        "candidate_count": "generationConfig.candidateCount",
+        "seed": "generationConfig.seed",
+        "presence_penalty": "generationConfig.presencePenalty",
+        "frequency_penalty": "generationConfig.frequencyPenalty",
+        "response_mime_type": "generationConfig.responseMimeType",
+        "response_schema": "generationConfig.responseSchema",
+        "response_json_schema": "generationConfig.responseJsonSchema",
+        "response_modalities": "generationConfig.responseModalities",
+        "media_resolution": "generationConfig.mediaResolution",
+        "speech_config": "generationConfig.speechConfig",
+        "image_config": "generationConfig.imageConfig",
+        "thinking_budget": "generationConfig.thinkingConfig.thinkingBudget",
+        "thinking_level": "generationConfig.thinkingConfig.thinkingLevel",
+        "include_thoughts": "generationConfig.thinkingConfig.includeThoughts",
+    },
+    "bedrock_converse": {
+        "top_k": "additionalModelRequestFields.top_k",
+        "thinking": "additionalModelRequestFields.thinking",
+        "additional_model_request_fields": "additionalModelRequestFields",
+        "additional_model_response_field_paths": "additionalModelResponseFieldPaths",
+        "guardrail_config": "guardrailConfig",
+        "guardrails": "guardrailConfig",
+        "performance_config": "performanceConfig",
+        "request_metadata": "requestMetadata",
+        "service_tier": "serviceTier",
+    },
+}
+
 # Arguments of a call that are no parameter of any wire.
 CALL_OPTIONS = frozenset(
     {"tools", "tool_choice", "strict", "response_format", "timeout", "extra_body", "extra_headers",
@@ -57,7 +112,23 @@ CALL_OPTIONS = frozenset(
 def wire_parameters(api: str) -> frozenset[str]:
     """Return the names of the body keys of a wire format."""
     names: frozenset[str] = import_module(f"dragoman.codecs.{api}.tables").PARAMETERS
-    return names
+    return names | NESTED.get(api, {}).keys() | {"parallel_tool_calls"}
+
+
+def put(body: dict[str, Any], api: str, name: str, value: Any) -> None:
+    """Put a parameter of the wire into `body`, at its place; objects on the way are copied.
+
+    >>> body = {"options": {"seed": 1}}
+    >>> put(body, "ollama", "num_ctx", 9)
+    >>> body
+    {'options': {'seed': 1, 'num_ctx': 9}}
+    """
+    *way, last = NESTED.get(api, {}).get(name, name).split(".")
+    for key in way:
+        inside = body.get(key)
+        body[key] = dict(inside) if isinstance(inside, dict) else {}
+        body = body[key]
+    body[last] = value
 
 
 def accept(
@@ -98,10 +169,13 @@ def accept(
         unknown = [name for name in extras if name not in names]
         if unknown:
             raise refuse(unknown[0], known | names | SPELLINGS.keys(), owner)
-        out["model_kwargs"] = {**extras, **(out.get("model_kwargs") or {})}
-    for name in ("api_key",):
-        if out.get(name) is not None and not callable(out[name]):
-            out[name] = Secret(out[name])
+        placed: dict[str, Any] = {}
+        for name, value in extras.items():
+            put(placed, provider.api, name, value)
+        out["model_kwargs"] = {**placed, **(out.get("model_kwargs") or {})}
+    key = out.get("api_key")
+    if key is not None and not callable(key):
+        out["api_key"] = Secret(key)
     return out
 
 

@@ -69,8 +69,14 @@ class Secret:
         """Return the schema of a field: takes a string or a secret, dumps the mask."""
         from pydantic_core import core_schema
 
+        def validate(value: Any) -> Secret:
+            if isinstance(value, str) or hasattr(value, "get_secret_value"):
+                return cls(value)
+            message = "an API key is a string"
+            raise ValueError(message)
+
         return core_schema.no_info_plain_validator_function(
-            cls, serialization=core_schema.plain_serializer_function_ser_schema(str)
+            validate, serialization=core_schema.plain_serializer_function_ser_schema(str)
         )
 
     @classmethod

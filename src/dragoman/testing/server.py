@@ -64,8 +64,11 @@ class ScriptedServer:
         self._changed = threading.Condition()
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
         self.port: int = self._listener.getsockname()[1]
+        started = threading.Event()
+        self._loop.call_soon(started.set)
         self._thread = threading.Thread(target=self._serve, name="scripted-server", daemon=True)
         self._thread.start()
+        started.wait()  # a loop that is told to stop before it runs would not stop
 
     @property
     def url(self) -> str:
@@ -101,8 +104,9 @@ class ScriptedServer:
     def _serve(self) -> None:
         loop = self._loop
         asyncio.set_event_loop(loop)
-        server = loop.run_until_complete(asyncio.start_server(self._accept, sock=self._listener))
+        starting = loop.create_task(asyncio.start_server(self._accept, sock=self._listener))
         loop.run_forever()
+        server = loop.run_until_complete(starting)
         server.close()
         for task in self._tasks:
             task.cancel()

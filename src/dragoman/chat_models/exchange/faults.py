@@ -41,6 +41,7 @@ _OURS = {
     "UnsupportedProtocol": "the address must begin with http:// or https://",
     "InvalidURL": "the address is not a URL",
     "LocalProtocolError": "the request is not valid HTTP; look for line breaks in keys and headers",
+    "UnicodeEncodeError": "a header holds characters beyond ASCII; look at keys and `default_headers`",
     "TooManyRedirects": "too many redirects",
 }
 
@@ -53,7 +54,8 @@ def request_id_of(headers: Mapping[str, str]) -> str | None:
 def is_connection_fault(error: Exception) -> bool:
     """Return whether `error` comes from the HTTP client or the network."""
     module = type(error).__module__.partition(".")[0]
-    return isinstance(error, (OSError, EOFError)) or module in _CLIENTS
+    kinds = (OSError, EOFError, UnicodeEncodeError)
+    return isinstance(error, kinds) or module in _CLIENTS
 
 
 def is_translated(error: Exception) -> bool:
@@ -68,7 +70,7 @@ def showable(error: Exception) -> Exception | None:
 
     The text of an illegal header quotes the header, which may be the key.
     """
-    return None if type(error).__name__ == "LocalProtocolError" else error
+    return None if type(error).__name__ in ("LocalProtocolError", "UnicodeEncodeError") else error
 
 
 def connection_fault(
