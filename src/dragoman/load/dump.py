@@ -88,16 +88,21 @@ def _error(problem: str, path: Path, hint: str) -> EncodeError:
     return EncodeError(problem, path="$" + "".join(steps), hint=hint)
 
 
+def _check_depth(depth: int, path: Path) -> None:
+    if depth > MAX_DEPTH:
+        problem = f"data nested more than {MAX_DEPTH} levels, or a cycle"
+        raise _error(problem, path[:20], "flatten it")
+
+
 def _encode(value: Any, path: Path, *, keep: bool, depth: int = 0) -> Any:
     kind: type = type(value)
     if kind in _PLAIN:
         return value
+    if kind is float and (math.isfinite(value) or not keep):
+        return value
+    _check_depth(depth, path)
     if kind is float:
-        return value if math.isfinite(value) or not keep else tag("float", repr(value))
-    if depth > MAX_DEPTH:
-        raise _error(
-            f"data nested more than {MAX_DEPTH} levels, or a cycle", path[:20], "flatten it"
-        )
+        return tag("float", repr(value))
     if isinstance(value, dict):
         return _encode_dict(cast("dict[Any, Any]", value), path, keep=keep, depth=depth)
     if kind is list:
@@ -116,9 +121,11 @@ def _encode(value: Any, path: Path, *, keep: bool, depth: int = 0) -> Any:
 
 def _encode_other(value: Any, kind: type, path: Path, *, keep: bool, depth: int) -> Any:
     if kind in SCALARS:
+        _check_depth(depth + 1, path)
         name, write = SCALARS[kind]
         return tag(name, write(value))
     if kind in CONTAINERS:
+        _check_depth(depth + 1, path)
         ordered = value if kind is tuple else sorted(value, key=repr)
         inner = depth + 2 if keep or kind is not tuple else depth + 1
         members = [
@@ -160,6 +167,7 @@ def _encode_dict(value: dict[Any, Any], path: Path, *, keep: bool, depth: int) -
 
 
 def _encode_pairs(value: dict[Any, Any], path: Path, *, keep: bool, depth: int) -> Any:
+    _check_depth(depth + 2, path)
     pairs = [
         [
             _encode(key, (*path, key), keep=keep, depth=depth + 3),

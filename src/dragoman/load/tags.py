@@ -44,8 +44,9 @@ def is_tag(value: dict[Any, Any]) -> bool:
     if len(value) != 2 or "value" not in value:
         return False
     name = value.get(_json.TAG)
-    expected = list if name in _LISTS else str
-    return isinstance(name, str) and name in _DECODE and isinstance(value["value"], expected)
+    if not isinstance(name, str) or name not in _DECODE:
+        return False
+    return isinstance(value["value"], list if name in _LISTS else str)
 
 
 def decode_tag(value: dict[str, Any]) -> Any:

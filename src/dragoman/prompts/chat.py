@@ -121,7 +121,7 @@ class ChatPromptTemplate(BaseChatPromptTemplate):
 
     >>> prompt = ChatPromptTemplate([("system", "Be {tone}."), ("placeholder", "{history}"), "{q}"])
     >>> prompt.invoke({"tone": "kind", "q": "Why?"}).to_string()
-    'System: Be kind.\\nHuman: Why?'
+    'System: Be kind.\nHuman: Why?'
     """
 
     messages: list[SerializeAsAny[MessageLike]]

@@ -133,7 +133,7 @@ class FewShotChatMessagePromptTemplate(ExampleSource, BaseChatPromptTemplate):
     >>> FewShotChatMessagePromptTemplate(
     ...     examples=[{"q": "1+1", "a": "2"}], example_prompt=one
     ... ).format()
-    'Human: 1+1\\nAI: 2'
+    'Human: 1+1\nAI: 2'
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid", protected_namespaces=())

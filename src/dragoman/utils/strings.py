@@ -10,7 +10,7 @@ def stringify_value(val: Any) -> str:
     r"""Return `val` as text; a dict or list on lines of its own.
 
     >>> stringify_value({"a": 1})
-    '\\na: 1\\n'
+    '\na: 1\n'
     """
     if isinstance(val, str):
         return val
@@ -25,7 +25,7 @@ def stringify_dict(data: dict[Any, Any]) -> str:
     r"""Return one line `key: value` for each entry.
 
     >>> stringify_dict({"a": 1, "b": 2})
-    'a: 1\\nb: 2\\n'
+    'a: 1\nb: 2\n'
     """
     return "".join(f"{key}: {stringify_value(value)}\n" for key, value in data.items())
 
@@ -42,7 +42,7 @@ def comma_list(items: Iterable[Any]) -> str:
 def sanitize_for_postgres(text: str, replacement: str = "") -> str:
     r"""Return `text` with NUL characters, which Postgres refuses, replaced.
 
-    >>> sanitize_for_postgres("a\\x00b")
+    >>> sanitize_for_postgres("a\x00b")
     'ab'
     """
     return text.replace("\x00", replacement)
