@@ -70,7 +70,8 @@ def test_the_source_is_told_from_the_shape():
     # `request_plain` style cases hold nothing that tells their wire; the others must be told right.
     for api, folder in REQUESTS:
         body = read_json(folder / "request.json")
-        assert detect_api(body) == api, folder
+        told = detect_api(body)
+        assert told == api or (folder.name == "request_plain" and told == "openai_chat"), folder
 
 
 @pytest.mark.parametrize("api", ["gemini", "anthropic", "bedrock_converse", "openai_responses"])

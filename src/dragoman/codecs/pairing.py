@@ -95,9 +95,7 @@ def _has_results(message: BaseMessage) -> bool:
 
 def _is_order_unknown(turn: AIMessage) -> bool:
     """Return whether valid and invalid calls are mixed, and nothing says how."""
-    return (
-        bool(turn.invalid_tool_calls) and bool(turn.tool_calls) and isinstance(turn.content, str)
-    )
+    return bool(turn.invalid_tool_calls) and bool(turn.tool_calls) and isinstance(turn.content, str)
 
 
 def _wire_order(turn: AIMessage) -> list[str | None]:
@@ -145,6 +143,15 @@ class WireIds:
         self._open: dict[str, list[str]] = {}  # our id -> wire ids of unanswered calls
         self._last: dict[str, str] = {}
 
+    def fits(self, id: object) -> bool:
+        """Return whether an id may be sent as it is."""
+        return (
+            isinstance(id, str)
+            and bool(id)
+            and (self._max_length is None or len(id) <= self._max_length)
+            and (self._fits is None or self._fits.fullmatch(id) is not None)
+        )
+
     def call(self, id: str | None) -> str:
         """Return the wire id for a call; a call without an id gets one."""
         own = id or ""
@@ -168,12 +175,7 @@ class WireIds:
     def _find(self, key: tuple[str, int]) -> str:
         own, use = key
         wire = own
-        if (
-            use
-            or not own
-            or (self._max_length is not None and len(own) > self._max_length)
-            or (self._fits is not None and not self._fits.fullmatch(own))
-        ):
+        if use or not self.fits(own):
             wire = self._make(f"{own}\0{use}")
         n = 0
         while self._taken.get(wire, key) != key:

@@ -71,7 +71,7 @@ class Reply:
         self._is_list = False
         self._n_blocks = 0
         self._blocks: dict[Any, tuple[int, str]] = {}
-        self._runs: list[str | list[dict[str, Any]]] = []
+        self._runs: list[Any] = []  # each a text, or a list of blocks
         self._in_run: dict[int, dict[str, Any]] = {}  # the blocks of the last run, by index
         self._fragments: list[dict[str, Any]] = []
         self._reasoning: list[str] = []
@@ -262,7 +262,7 @@ class Reply:
         return message
 
     def _make(self, position: str | None) -> list[AIMessageChunk]:
-        runs = self._runs or [""]
+        runs: list[Any] = self._runs or [""]
         self._runs = []
         chunks = [AIMessageChunk(content=run, id=self.id) for run in runs[:-1]]
         fields: dict[str, Any] = {}

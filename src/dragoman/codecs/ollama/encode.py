@@ -17,6 +17,7 @@ from dragoman.codecs.origin import is_from
 from dragoman.codecs.pairing import in_call_order, with_results_split
 from dragoman.codecs.shapes import as_dict
 from dragoman.codecs.tools import function_tool, json_schema_of
+from dragoman.codecs.turns import blocks_of
 from dragoman.errors import EncodeError
 from dragoman.messages import (
     AIMessage,
@@ -163,7 +164,10 @@ class _Encoder:
 
     def _assistant(self, wire: dict[str, Any], message: AIMessage, path: str) -> None:
         calls: list[dict[str, Any]] = []
-        for call in message.tool_calls:
+        valid: list[Any] = message.tool_calls
+        if not isinstance(message.content, str):
+            valid = [b for b in blocks_of(message) if b["type"] == "tool_call"]
+        for call in valid:
             self._names[call.get("id")] = call["name"]
             calls.append({"function": {"name": call["name"], "arguments": call["args"]}})
         for call in message.invalid_tool_calls:

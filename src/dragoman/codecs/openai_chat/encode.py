@@ -17,6 +17,7 @@ from dragoman.codecs.origin import is_from
 from dragoman.codecs.pairing import WireIds, in_call_order, with_results_split
 from dragoman.codecs.shapes import as_dict, as_dicts
 from dragoman.codecs.tools import function_tool, json_schema_of, tool_choice_of
+from dragoman.codecs.turns import blocks_of
 from dragoman.errors import EncodeError
 from dragoman.messages import (
     AIMessage,
@@ -233,7 +234,7 @@ class Encoder:
         content: Any = message.content
         blocks: list[dict[str, Any]] = []
         if not isinstance(content, str):
-            blocks = standard_blocks(content)
+            blocks = blocks_of(message)
             content = self._answer(wire, blocks, path)
         if message.name:
             wire["name"] = message.name
@@ -273,25 +274,22 @@ class Encoder:
 
     def _calls(self, message: AIMessage, blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
         valid, invalid = message.tool_calls, message.invalid_tool_calls
-        if not valid and not invalid:
+        if not valid and not invalid and not blocks:
             return []
         kept = as_dict(message.additional_kwargs.get(API)).get("tool_calls")
-        if kept is not None and _says_the_same(kept, message):
-            for call in as_dicts(kept):
-                self._ids.call(call.get("id"))
-            return kept
-        calls: list[Any] = [*valid, *invalid]
-        extras: dict[Any, Any] = {}
-        if blocks:
-            placed = [b for b in blocks if b.get("type") in _CALL_TYPES]
-            rank = {b.get("id"): n for n, b in reversed(list(enumerate(placed)))}
-            calls.sort(key=lambda c: rank.get(c.get("id"), len(rank)))
-            extras = {b.get("id"): b["extras"] for b in placed if isinstance(b.get("extras"), dict)}
-        return [self._call(c, message, extras.get(c.get("id"))) for c in calls]
+        if kept is not None and is_from(message, self._dialect.provider):
+            ids = [call.get("id") for call in as_dicts(kept)]
+            if all(map(self._ids.fits, ids)) and _says_the_same(kept, message):
+                for id in ids:
+                    self._ids.call(id)
+                return kept
+        if not blocks:
+            return [self._call(c, message, None) for c in (*valid, *invalid)]
+        return [
+            self._call(b, message, b.get("extras")) for b in blocks if b.get("type") in _CALL_TYPES
+        ]
 
-    def _call(
-        self, call: dict[str, Any], message: AIMessage, extras: dict[str, Any] | None
-    ) -> dict[str, Any]:
+    def _call(self, call: Any, message: AIMessage, extras: Any) -> dict[str, Any]:
         args = call.get("args")
         text = args if isinstance(args, str) else dump_arguments(args if args is not None else {})
         wire: dict[str, Any] = {
@@ -299,7 +297,7 @@ class Encoder:
             "type": "function",
             "function": {"name": call.get("name") or "", "arguments": text},
         }
-        if extras is None or not is_from(message, self._dialect.provider):
+        if not isinstance(extras, dict) or not is_from(message, self._dialect.provider):
             return wire
         own = extras.get(API)
         if isinstance(own, dict) and own.get("type") == "custom" and isinstance(args, dict):

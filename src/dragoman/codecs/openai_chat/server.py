@@ -194,7 +194,8 @@ class StreamEncoder:
                 raw.get("index"), id=raw.get("id"), name=raw.get("name"), args=raw.get("args")
             )
         out: list[dict[str, Any]] = []
-        for part in (f for c in self._calls.take() for f in c.tool_call_chunks):
+        parts: list[Any] = [f for c in self._calls.take() for f in c.tool_call_chunks]
+        for part in parts:
             call: dict[str, Any] = {"index": part["index"]}
             function: dict[str, Any] = {}
             if part["id"]:
@@ -214,7 +215,7 @@ class StreamEncoder:
         out: list[tuple[str | None, str]] = []
         if self._envelope is None:
             out += self.feed(AIMessageChunk(content=""))
-        late = [f for c in self._calls.close() for f in c.tool_call_chunks if f["id"]]
+        late: list[Any] = [f for c in self._calls.close() for f in c.tool_call_chunks if f["id"]]
         if late:  # calls that came without an id get one before the end
             ids = [
                 {"index": f["index"], "id": f["id"], "function": {"arguments": ""}} for f in late
