@@ -8,13 +8,15 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from msgspec.structs import replace
+
 from dragoman.codecs import Converted, get_codec
-from dragoman.codecs.contract import Change
+from dragoman.codecs.contract import Change, Codec
 from dragoman.errors import DecodeError
 from dragoman.transcript.repair import Issue, repair_messages, validate_messages
 from dragoman.transcript.rules import RULES, target_of
 
-__all__ = ["check_body", "repair_body"]
+__all__ = ["check_body", "history_key", "repair_body"]
 
 
 def _api(body: Any, api: str | None) -> tuple[str, str | None]:
@@ -55,9 +57,10 @@ def check_body(body: dict[str, Any], api: str | None = None) -> list[Issue]:
     ['orphan_result']
     """
     name, target = _api(body, api)
-    request = get_codec(name).decode_request(body)
+    codec = get_codec(name)
+    request = codec.decode_request(body)
     issues = [
-        issue
+        replace(issue, index=_raw_index(codec, body, issue.index))
         for issue in validate_messages(request.messages, target)
         if not (_goes_on(body) and issue.code in ("orphan_result", "mismatched_result"))
     ]
@@ -89,15 +92,48 @@ def repair_body(body: dict[str, Any], api: str | None = None) -> Converted:
     changes: list[Change] = []
     if not _goes_on(body):
         repair = repair_messages(request.messages, target)
-        request.messages, changes = repair.messages, list(repair.changes)
-    known = {change.code for change in changes}
+        request.messages = repair.messages
+        changes = [_change(issue) for issue in issues if issue.code in _codes(repair.changes)]
+    known = _codes(changes)
     encoded = codec.encode_request(request, changes)
-    changes += [
-        Change(f"$[{issue.index}]", issue.code, issue.lossy, f"{issue.message}: {issue.fix}")
-        for issue in issues
-        if issue.code not in known
-    ]
-    return Converted(encoded, changes)
+    changes += [_change(issue) for issue in issues if issue.code not in known]
+    key = history_key(body)
+    placed = [replace(c, path=f"$.{key}{c.path[1:]}") if c.path[:2] == "$[" else c for c in changes]
+    return Converted(encoded, placed)
+
+
+def _codes(changes: list[Change]) -> set[str]:
+    return {change.code for change in changes}
+
+
+def _change(issue: Issue) -> Change:
+    text = f"{issue.message}: {issue.fix}"
+    return Change(f"$[{issue.index}]", issue.code, issue.lossy, text)
+
+
+def history_key(body: dict[str, Any]) -> str:
+    """Return the key under which a request body holds its history."""
+    return next((key for key in ("messages", "contents", "input") if key in body), "messages")
+
+
+def _raw_index(codec: Codec, body: dict[str, Any], index: int) -> int:
+    """Return which of the body's own messages became the message at `index`.
+
+    A codec may put the system prompt in front, or make several messages of one. How many messages
+    the first k of the body make grows with k, so that k is found by halving.
+    """
+    key = history_key(body)
+    items = body.get(key)
+    if not isinstance(items, list):
+        return 0
+    low, high = 0, len(items)
+    while low < high:
+        middle = (low + high) // 2
+        if len(codec.decode_request({**body, key: items[:middle]}).messages) > index:
+            high = middle
+        else:
+            low = middle + 1
+    return max(low - 1, 0)
 
 
 def _goes_on(body: dict[str, Any]) -> bool:
