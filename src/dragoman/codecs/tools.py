@@ -51,9 +51,9 @@ def function_tool(tool: object) -> dict[str, Any] | None:
     body: Any = tool
     if isinstance(tool.get("toolSpec"), dict):
         body = tool["toolSpec"]
-    elif isinstance(tool.get("function"), dict) and kind in {None, "function"}:
+    elif isinstance(tool.get("function"), dict) and kind in (None, "function"):
         body = tool["function"]
-    elif kind not in {None, "function"} and not (kind == "custom" and "input_schema" in tool):
+    elif kind not in (None, "function") and not (kind == "custom" and "input_schema" in tool):
         return None
     if not isinstance(name := body.get("name"), str):
         return None
@@ -98,12 +98,12 @@ def tool_choice_of(choice: object) -> str | None:
         name = inner.get("name")
         return name if isinstance(name, str) else None
     kind = choice.get("type")
-    if kind in {"function", "tool"}:
+    if kind in ("function", "tool"):
         name = choice.get("name")
         return name if isinstance(name, str) else None
     if isinstance(kind, str):
         return _CHOICES.get(kind)
-    if len(choice) == 1 and (word := next(iter(choice))) in {"auto", "any"}:  # Bedrock
+    if len(choice) == 1 and (word := next(iter(choice))) in ("auto", "any"):  # Bedrock
         return word
     return None
 

@@ -82,7 +82,7 @@ def _read_message(item: dict[str, Any], path: str, provider: str) -> BaseMessage
         return ToolMessage(content, tool_call_id=id, additional_kwargs=kwargs)
     if role == "user":
         return HumanMessage(content, additional_kwargs=kwargs)
-    if role in {"system", "developer"}:
+    if role in ("system", "developer"):
         if role == "developer":
             kwargs["__openai_role__"] = role
         return SystemMessage(content, additional_kwargs=kwargs)
@@ -96,7 +96,7 @@ def _assistant(item: dict[str, Any], path: str, provider: str) -> AIMessage:
     rest = {
         k: v
         for k, v in item.items()
-        if k not in {"role", "content", "tool_calls", "tool_plan", "citations"} and v is not None
+        if k not in ("role", "content", "tool_calls", "tool_plan", "citations") and v is not None
     }
     plan = item.get("tool_plan")
     if isinstance(plan, str):
@@ -135,9 +135,9 @@ def _read_call(call: Any) -> dict[str, Any]:
     rest = {
         k: v
         for k, v in call.items()
-        if k not in {"id", "function"} and v is not None and (k, v) != ("type", "function")
+        if k not in ("id", "function") and v is not None and (k, v) != ("type", "function")
     }
-    more = {k: v for k, v in function.items() if k not in {"name", "arguments"} and v is not None}
+    more = {k: v for k, v in function.items() if k not in ("name", "arguments") and v is not None}
     if more:
         rest["function"] = more
     raw = function.get("arguments")

@@ -49,7 +49,7 @@ def encode_request(
         if (tool := _write_tool(given, f"$.tools[{n}]", changes)) is not None
     ]
     choice = None if request.tool_choice is None else tool_choice_of(request.tool_choice)
-    if choice not in {None, "auto", "none", "any"}:
+    if choice not in (None, "auto", "none", "any"):
         # There is no way to name a tool: only that one is offered, and some tool is forced.
         tools = [t for t in tools if as_dict(t.get("function")).get("name") == choice] or tools
         text = "Cohere cannot be told which tool to call; the others are left out"
@@ -57,7 +57,7 @@ def encode_request(
         choice = "any"
     if tools:
         body["tools"] = tools
-    if choice in {"none", "any"}:
+    if choice in ("none", "any"):
         body["tool_choice"] = "NONE" if choice == "none" else "REQUIRED"
     elif request.tool_choice is not None and choice is None:
         note(changes, "$.tool_choice", "dropped_parameter", "the choice is not of this wire")
@@ -142,11 +142,11 @@ class Encoder:
         citations: list[dict[str, Any]] = []
         written: dict[str, Any] = {"role": "assistant"}
         blocks = blocks_of(message)
-        has_calls = any(b.get("type") in {"tool_call", "invalid_tool_call"} for b in blocks)
+        has_calls = any(b.get("type") in ("tool_call", "invalid_tool_call") for b in blocks)
         for n, block in enumerate(blocks):
             kind = block.get("type")
             where = f"{path}.content[{n}]"
-            if kind in {"tool_call", "invalid_tool_call"}:
+            if kind in ("tool_call", "invalid_tool_call"):
                 calls.append(self._call(block, own=own))
             elif kind == "reasoning":
                 if not is_theirs:

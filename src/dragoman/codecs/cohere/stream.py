@@ -59,14 +59,15 @@ class ReplyReader:
             raise wire_error(None, value, provider=self._provider)
         if kind == "message-start" and (id := as_str(value.get("id"))) is not None:
             self._reply.id = self._reply.seed = id
+            self._reply.meta(id=id)
         delta = as_dict(value.get("delta"))
         said = as_dict(delta.get("message"))
-        if kind in {"content-start", "content-delta"}:
+        if kind in ("content-start", "content-delta"):
             self._content(value.get("index"), as_dict(said.get("content")))
         elif kind == "tool-plan-delta" and isinstance(plan := said.get("tool_plan"), str):
             self._think(plan, is_new=not self._kinds.get("plan"))
             self._kinds["plan"] = "thinking"
-        elif kind in {"tool-call-start", "tool-call-delta"}:
+        elif kind in ("tool-call-start", "tool-call-delta"):
             self._call(value.get("index"), as_dict(said.get("tool_calls")))
         elif kind == "citation-start":
             given = said.get("citations")
@@ -99,7 +100,7 @@ class ReplyReader:
             self._call(n, call)
         self._citations = as_dicts(said.get("citations"))
         self._reply.meta(
-            **{k: v for k, v in body.items() if k not in {"message", "usage", "finish_reason"}}
+            **{k: v for k, v in body.items() if k not in ("message", "usage", "finish_reason")}
         )
         self._end(body)
 
@@ -123,7 +124,7 @@ class ReplyReader:
             self._reply.text(text)
         elif isinstance(text := part.get("thinking"), str):
             self._think(text, is_new=is_new)
-        elif kind is not None and kind not in {"text", "thinking"}:
+        elif kind is not None and kind not in ("text", "thinking"):
             self._reply.block(None, read_part(part))
 
     def _call(self, index: Any, call: dict[str, Any]) -> None:

@@ -71,7 +71,7 @@ def read_citations(citations: Any) -> list[dict[str, Any]]:
         ):
             if raw.get(theirs) is not None:
                 citation[ours] = raw[theirs]
-        rest = {k: v for k, v in raw.items() if k not in {"start", "end", "text"} and v is not None}
+        rest = {k: v for k, v in raw.items() if k not in ("start", "end", "text") and v is not None}
         found.append({**citation, "extras": {API: rest}})
     return found
 
@@ -98,7 +98,7 @@ def write_part(
     kind = block.get("type")
     extras = as_dict(block.get("extras"))
     own = as_dict(extras.get(API))
-    if kind in {"text", "text-plain", "refusal"}:
+    if kind in ("text", "text-plain", "refusal"):
         text = block.get("refusal") if kind == "refusal" else block.get("text")
         text = text if isinstance(text, str) else media_of(block).text or ""
         return {"type": "text", "text": text, **(own if kind == "text" else {})}
@@ -113,7 +113,7 @@ def write_part(
         if isinstance(extras.get("detail"), str):
             image["detail"] = extras["detail"]
         return {"type": "image_url", "image_url": image, **own}
-    if kind in {"audio", "video", "file"} and not said_by_model:
+    if kind in ("audio", "video", "file") and not said_by_model:
         text = media_of({**block, "type": "text-plain"}).text if kind == "file" else None
         if text is not None and (media_of(block).mime_type or "").startswith("text/"):
             return {"type": "text", "text": text}
@@ -121,7 +121,7 @@ def write_part(
         raise EncodeError(message, path=path, hint="send its text")
     if kind == "non_standard":
         value = foreign_value(block, API)
-        if value is not None and ("api" in block or value.get("type") in PART_TYPES):
+        if value is not None and ("api" in block or str(value.get("type")) in PART_TYPES):
             return value
     note(changes, path, "dropped_block", f"Cohere has no place for {short(kind)} here")
     return None

@@ -86,7 +86,7 @@ def _read_message(item: dict[str, Any], path: str, provider: str) -> BaseMessage
     rest = _rest(item, known)
     if role == "user":
         return HumanMessage(content, additional_kwargs=rest)
-    if role in {"system", "developer"}:
+    if role in ("system", "developer"):
         if role == "developer":
             rest["__openai_role__"] = role
         return SystemMessage(content, additional_kwargs=rest)
@@ -106,7 +106,7 @@ def _assistant(item: dict[str, Any], path: str, provider: str) -> AIMessage:
         blocks += [{"type": "text", "text": content}] if content else []
     else:
         blocks += [b for b in content if isinstance(b, dict)]
-    rest = {k: v for k, v in item.items() if k not in {"role", "content", "tool_calls"}}
+    rest = {k: v for k, v in item.items() if k not in ("role", "content", "tool_calls")}
     calls = item.get("tool_calls")
     if not isinstance(calls, list | None):
         rest["tool_calls"] = calls
@@ -133,9 +133,9 @@ def _read_call(call: Any) -> dict[str, Any]:
     rest = {
         k: v
         for k, v in call.items()
-        if k not in {"id", "function"} and v is not None and (k, v) != ("type", "function")
+        if k not in ("id", "function") and v is not None and (k, v) != ("type", "function")
     }
-    more = {k: v for k, v in function.items() if k not in {"name", "arguments"} and v is not None}
+    more = {k: v for k, v in function.items() if k not in ("name", "arguments") and v is not None}
     if more:
         rest["function"] = more
     raw = function.get("arguments")
@@ -169,8 +169,8 @@ def _read_choice(choice: Any) -> Any:
         function = as_dict(choice["function"])
         if choice["type"] == "function" and function.keys() == {"name"}:
             name = function["name"]
-            if isinstance(name, str) and name not in {"", "auto", "none", "any", "required"}:
+            if isinstance(name, str) and name not in ("", "auto", "none", "any", "required"):
                 return name
-    if isinstance(choice, str) and choice not in {"auto", "none", "any"}:
+    if isinstance(choice, str) and choice not in ("auto", "none", "any"):
         return {"choice": choice}
     return choice

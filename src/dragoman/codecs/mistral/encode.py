@@ -149,7 +149,7 @@ class Encoder:
         for n, block in enumerate(blocks_of(message)):
             kind = block.get("type")
             where = f"{path}.content[{n}]"
-            if kind in {"tool_call", "invalid_tool_call"}:
+            if kind in ("tool_call", "invalid_tool_call"):
                 calls.append(self._call(block, own=own))
             elif kind == "reasoning":
                 if is_theirs:
@@ -197,7 +197,7 @@ _PLAIN = {"role", "content"}
 def _write_tool(
     tool: dict[str, Any], path: str, changes: list[Change] | None
 ) -> dict[str, Any] | None:
-    if isinstance(tool.get("function"), dict) and tool.get("type") in {None, "function"}:
+    if isinstance(tool.get("function"), dict) and tool.get("type") in (None, "function"):
         return tool
     found = function_tool(tool)
     if found is None:
@@ -232,7 +232,7 @@ def _write_choice(choice: Any, changes: list[Change] | None) -> Any:
     word = tool_choice_of(choice)
     if word is None:
         note(changes, "$.tool_choice", "dropped_parameter", "the choice is not of this wire")
-    elif word not in {"auto", "none", "any"}:
+    elif word not in ("auto", "none", "any"):
         return {"type": "function", "function": {"name": word}}
     return word
 

@@ -135,7 +135,7 @@ class ReplyReader:
         if kind == "text" and isinstance(chunk.get("text"), str):
             self._reply.text(chunk["text"])
             unknown = {
-                k: v for k, v in chunk.items() if k not in {"type", "text"} and v is not None
+                k: v for k, v in chunk.items() if k not in ("type", "text") and v is not None
             }
             if unknown:
                 self._reply.annotate(extras={API: unknown})

@@ -68,7 +68,7 @@ def read_chunk(chunk: dict[str, Any]) -> dict[str, Any]:
     for key, value in chunk.items():
         if key in {"type", kind, "file_id", "document_name"} or value is None:
             continue
-        if key in {"closed", "signature"}:
+        if key in ("closed", "signature"):
             extras[key] = value
         else:
             own[key] = value
@@ -104,7 +104,7 @@ def _read_image(chunk: dict[str, Any]) -> _Read | None:
         return {"type": "image", "url": image}, {}, {"form": "text"}
     if not isinstance(image, dict) or not isinstance(url := image.get("url"), str) or not url:
         return None
-    rest = {k: v for k, v in image.items() if k not in {"url", "detail"} and v is not None}
+    rest = {k: v for k, v in image.items() if k not in ("url", "detail") and v is not None}
     extras = {"detail": image["detail"]} if image.get("detail") is not None else {}
     return {"type": "image", "url": url}, extras, {"form": rest} if rest else {}
 
@@ -167,18 +167,18 @@ def write_chunk(
     """
     kind = block.get("type")
     own = dict(as_dict(as_dict(block.get("extras")).get(API)))
-    if kind in {"text", "text-plain", "refusal"}:
+    if kind in ("text", "text-plain", "refusal"):
         text = block.get("refusal") if kind == "refusal" else block.get("text")
         text = text if isinstance(text, str) else media_of(block).text or ""
         return {"type": "text", "text": text, **(own if kind == "text" else {})}
-    if kind in {"image", "file", "audio"} and not said_by_model:
+    if kind in ("image", "file", "audio") and not said_by_model:
         return _write_media(block, own, path)
     if kind == "video" and not said_by_model:
         message = "Mistral takes no video"
         raise EncodeError(message, path=path, hint="send single pictures")
     if kind == "non_standard":
         value = foreign_value(block, API)
-        if value is not None and ("api" in block or value.get("type") in PART_TYPES):
+        if value is not None and ("api" in block or str(value.get("type")) in PART_TYPES):
             return value
     note(changes, path, "dropped_block", f"Mistral has no place for {short(kind)} here")
     return None

@@ -38,7 +38,10 @@ def decode_response(body: dict[str, Any], dialect: Dialect) -> AIMessage:
     body = require_dict(body, "a response")
     reader = ResponseReader(dialect)
     if body.get("status") == "failed":
-        raise reader.failed(body)
+        error = reader.failed(body)
+        reader.read(body)
+        error.partial = reader.message()
+        raise error
     if body.get("error") and not isinstance(body.get("output"), list):
         raise wire_error(None, body, provider=dialect.provider)
     reader.read(body)
@@ -125,9 +128,9 @@ def _read_choice(choice: Any) -> Any:
         return "any"
     if isinstance(choice, dict) and choice.keys() == {"type", "name"}:
         name = choice["name"]
-        if choice["type"] == "function" and name not in {"auto", "none", "any", "required"}:
+        if choice["type"] == "function" and name not in ("auto", "none", "any", "required"):
             return name if isinstance(name, str) and name else choice
-    if isinstance(choice, str) and choice not in {"auto", "none"}:
+    if isinstance(choice, str) and choice not in ("auto", "none"):
         return {"type": choice} if choice == "any" else choice
     return choice
 
@@ -160,11 +163,11 @@ class _History:
 
     def _read_one(self, item: dict[str, Any]) -> None:
         kind, role = item.get("type"), item.get("role")
-        if kind in {None, "message"} and isinstance(role, str):
+        if kind in (None, "message") and isinstance(role, str):
             if role == "assistant":
                 self._blocks += self._assistant(item)
                 return
-            if role in {"user", "system", "developer"}:
+            if role in ("user", "system", "developer"):
                 self._add(self._prompt(item, role))
                 return
         if isinstance(kind, str):
@@ -189,7 +192,7 @@ class _History:
             blocks = read_parts(content)
         else:
             return [non_standard(item, API)]
-        if any(b["type"] in {"image", "file"} for b in blocks):
+        if any(b["type"] in ("image", "file") for b in blocks):
             return [non_standard(item, API)]
         rest = rest_of(item, "type", "role", "content", "id")
         extras = {k: rest.pop(k) for k in ("status", "phase") if k in rest}
@@ -225,7 +228,7 @@ class _History:
 
 
 def _is_part(block: dict[str, Any]) -> bool:
-    return block["type"] in {"text", "refusal"} or bool(block.get("part"))
+    return block["type"] in ("text", "refusal") or bool(block.get("part"))
 
 
 def _read_result(item: dict[str, Any]) -> ToolMessage:

@@ -204,13 +204,13 @@ def _write_tool(
     tool: dict[str, Any], path: str, changes: list[Change] | None
 ) -> dict[str, Any] | None:
     kind = tool.get("type")
+    if kind == "custom" and isinstance(inner := tool.get("custom"), dict):
+        return {"type": "custom", **inner}
     flat = kind == "function" and "function" not in tool and isinstance(tool.get("name"), str)
     if flat or (isinstance(kind, str) and kind in TOOL_TYPES and kind != "function"):
         return tool  # of this wire, maybe with fields that are not known here
     found = function_tool(tool)
     if found is None:
-        if kind == "custom" and isinstance(inner := tool.get("custom"), dict):
-            return {"type": "custom", **inner}
         if isinstance(kind, str) and not _looks_foreign(tool, kind):
             return tool
         text = f"the tool {short(kind or next(iter(tool), None))} is not of this wire"
@@ -246,7 +246,7 @@ def _write_choice(
         if (
             isinstance(kind, str)
             and "function" not in choice
-            and kind not in {"tool", "any", "auto"}
+            and kind not in ("tool", "any", "auto")
         ):
             return choice, False
         if kind == "any" and choice.keys() == {"type"}:
@@ -255,7 +255,7 @@ def _write_choice(
     if word is None:
         note(changes, "$.tool_choice", "dropped_parameter", "the choice is not of this wire")
         return None, is_serial
-    if word in {"auto", "none", "any"}:
+    if word in ("auto", "none", "any"):
         return ("required" if word == "any" else word), is_serial
     for tool in tools:
         if tool.get("name") == word:

@@ -86,7 +86,7 @@ def write_call(block: dict[str, Any], args: Any, extras: dict[str, Any]) -> dict
         args: Its arguments: a dict, or the raw text of an invalid call.
         extras: What `call_extras` gave; foreign extras have to be taken out before.
     """
-    rest = {k: v for k, v in extras.items() if k not in {"item_type", "item_id", "arguments"}}
+    rest = {k: v for k, v in extras.items() if k not in ("item_type", "item_id", "arguments")}
     if "item_id" in extras:
         rest["id"] = extras["item_id"]
     if extras.get("item_type") == "custom_tool_call":

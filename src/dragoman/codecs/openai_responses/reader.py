@@ -24,7 +24,7 @@ from dragoman.codecs.shapes import as_dict, as_dicts, as_list, as_str
 __all__ = ["ItemReader"]
 
 
-_CALLS = {"function_call", "custom_tool_call"}
+_CALLS = ("function_call", "custom_tool_call")
 
 
 class _Item:
@@ -55,6 +55,7 @@ class ItemReader:
         self.waits = False  # whether an approval is asked for
         self._tail: Any = None  # what the content ends with: the key of a plain text, or "block"
         self._thought: tuple[int, str] | None = None  # the last encrypted reasoning with an id
+        self._call_at = -1  # the index of the last call
         self._last = -1
         self._n_thoughts = 0
 
@@ -97,7 +98,7 @@ class ItemReader:
             self._reasoning_done(index, item, raw)
         elif kind in _CALLS:
             self._call_done(index, item, raw)
-        elif self.reply.has_block((index, "call")) and raw.get("type") in SERVER_ITEMS:
+        elif self.reply.has_block((index, "call")) and str(raw.get("type")) in SERVER_ITEMS:
             self._server_done(index, raw)
         else:
             for block in read_item(raw):
@@ -139,15 +140,21 @@ class ItemReader:
         item = self._item(index, "message")
         item.sent.setdefault(part, []).append(text)
         key = (index, part)
-        if not text and part in item.keyed:
+        if not text:
             return
-        if part not in item.keyed and (self._tail == key or not isinstance(self._tail, tuple)):
-            is_new = self._tail != key
-            self.is_rich = self.is_rich or self._tail == "call"
+        tail = self._tail
+        # A call that stands between two texts keeps them apart. Text that comes late for an item
+        # before the call does not stand behind it.
+        behind_call = index > self._call_at >= 0
+        if isinstance(tail, tuple) and tail[0] < self._call_at < index:
+            tail = "call"
+        if part not in item.keyed and (tail == key or not isinstance(tail, tuple)):
+            self.is_rich = self.is_rich or (behind_call and tail != key)
+            self.reply.ordered = behind_call
             self.reply.text(text)
-            if text:
-                self._tail = key
-            if is_new and text and self.is_rich:
+            self.reply.ordered = True
+            self._tail = key
+            if tail != key and self.is_rich:
                 self._stamp(item)
             return
         if part not in item.keyed:
@@ -302,7 +309,7 @@ class ItemReader:
             self.is_rich = True
             extras.update(self._after())
         item.told = extras
-        self._tail = "call" if self._tail is not None else None
+        self._call_at = index
         name = as_str(raw.get("name"))
         id = as_str(raw.get("call_id")) or as_str(raw.get("id"))
         self.reply.call(index, id=id, name=name, extras=extras or None)
@@ -341,7 +348,7 @@ class ItemReader:
         if item.told:
             new = {k: v for k, v in extras.items() if k not in item.told}
         else:
-            new = {k: v for k, v in extras.items() if k not in {"item_id", "status", "arguments"}}
+            new = {k: v for k, v in extras.items() if k not in ("item_id", "status", "arguments")}
             entry = {"type": "function_call", **rest_of(raw, "type", "name")}
             if "arguments" not in extras:
                 entry.pop("arguments", None)

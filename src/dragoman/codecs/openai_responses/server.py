@@ -68,7 +68,7 @@ def _output(
         given = dict(item)
         if "id" not in given and kind in _PREFIX:
             given["id"] = f"{_PREFIX[kind]}{_digest(f'{id}/{n}')}"
-        if kind in {"message", "function_call"}:
+        if kind in ("message", "function_call"):
             given.setdefault("status", "completed")
         output.append(given)
     return output

@@ -11,6 +11,7 @@ from dragoman.codecs.openai_responses.wire import rest_of
 from dragoman.codecs.reply import Reply
 from dragoman.codecs.shapes import as_dict, as_int, as_list, as_str, parse_event, usage_of
 from dragoman.codecs.wire_errors import wire_error
+from dragoman.errors import ModelError
 from dragoman.messages import AIMessage, AIMessageChunk
 
 __all__ = ["ResponseReader"]
@@ -67,7 +68,7 @@ class ResponseReader:
         """Return everything that was read as one message."""
         return self._reply.message()
 
-    def _error(self, value: dict[str, Any]) -> Exception:
+    def _error(self, value: dict[str, Any]) -> ModelError:
         inner = value.get("error")
         body = inner if isinstance(inner, dict) else rest_of(value, "type", "sequence_number")
         code = as_str(body.get("code")) or as_str(body.get("type"))
@@ -118,7 +119,7 @@ class ResponseReader:
         items = self._items
         if status is None and not response:
             return None
-        if status in {None, "completed", "complete"}:
+        if status in (None, "completed", "complete"):
             if items.has_calls:
                 return "tool_calls"
             if items.has_refusal:
@@ -129,17 +130,11 @@ class ResponseReader:
             return FINISH.get(reason or "", reason) or status
         return "error" if status == "failed" else status
 
-    def failed(self, response: dict[str, Any]) -> Exception:
-        """Return the error of a failed response, with what arrived as `.partial`."""
+    def failed(self, response: dict[str, Any]) -> ModelError:
+        """Return the error of a failed response."""
         error = as_dict(response.get("error"))
-        found = wire_error(
-            None, {"error": error}, provider=self._dialect.provider, code=as_str(error.get("code"))
-        )
-        self.read(response)
-        chunks = self._reply.take() + self._reply.close()
-        if any(c.content or c.tool_call_chunks or c.additional_kwargs for c in chunks):
-            found.partial = chunks[0] + chunks[1:] if len(chunks) > 1 else chunks[0]
-        return found
+        code = as_str(error.get("code"))
+        return wire_error(None, {"error": error}, provider=self._dialect.provider, code=code)
 
 
 _Event = dict[str, Any]

@@ -23,7 +23,7 @@ from dragoman.messages import AIMessage
 
 __all__ = ["TurnWriter"]
 
-_CALLS = {"tool_call", "invalid_tool_call"}
+_CALLS = ("tool_call", "invalid_tool_call")
 
 
 class TurnWriter:
@@ -75,7 +75,7 @@ class _Turn:
     def write(self) -> list[dict[str, Any]]:
         self._choose_reasoning()
         results = {
-            b.get("tool_call_id"): b
+            str(b.get("tool_call_id")): b
             for b in self.blocks
             if b.get("type") == "server_tool_result" and "item_type" not in as_dict(b.get("extras"))
         }
@@ -93,7 +93,7 @@ class _Turn:
             if kind in _CALLS:
                 self._call(block)
             elif kind == "server_tool_call":
-                self._server(block, results.pop(block.get("id"), None), where)
+                self._server(block, results.pop(str(block.get("id")), None), where)
             elif kind == "server_tool_result":
                 self._result(block, where)
             elif kind == "image" and as_dict(block.get("extras")).get("item_type"):
@@ -151,13 +151,13 @@ class _Turn:
             if self._is_sent(block, self._group(at), present):
                 self.kept.add(id)
 
-    def _followers(self) -> set[Any]:
-        found: set[Any] = set()
+    def _followers(self) -> set[str]:
+        found: list[Any] = []
         for block in self.blocks:
-            found |= {block.get("id"), as_dict(block.get("extras")).get("item_id")}
             value = as_dict(block.get("value"))
-            found |= {v for k in ("id", "call_id") if isinstance(v := value.get(k), str)}
-        return found
+            item_id = as_dict(block.get("extras")).get("item_id")
+            found += [block.get("id"), item_id, value.get("id"), value.get("call_id")]
+        return {id for id in found if isinstance(id, str)}
 
     def _group(self, at: int) -> list[dict[str, Any]]:
         """Return the blocks of the reasoning item that starts at `at`."""
@@ -174,13 +174,13 @@ class _Turn:
         return group
 
     def _is_sent(
-        self, first: dict[str, Any], group: list[dict[str, Any]], present: set[Any]
+        self, first: dict[str, Any], group: list[dict[str, Any]], present: set[str]
     ) -> bool:
         extras = as_dict(first.get("extras"))
         if not self.is_own:
             return False
         follower = extras.get("next_item")
-        if follower is not None and follower not in present:
+        if isinstance(follower, str) and follower not in present:
             return False
         if extras.get("encrypted_content") or isinstance(first.get("summary"), list):
             return True
@@ -201,7 +201,7 @@ class _Turn:
             text = any(b.get("reasoning") for b in group)
             self._drop(where, "reasoning that may not be sent here", lossy=text)
         elif isinstance(first.get("summary"), list):
-            self._add({k: v for k, v in first.items() if k not in {"index", "reasoning", "extras"}})
+            self._add({k: v for k, v in first.items() if k not in ("index", "reasoning", "extras")})
         else:
             self._add(write_reasoning(group))
 
@@ -209,7 +209,7 @@ class _Turn:
         """Return the item of plain reasoning: its entry has the lengths, `reasoning_content` the text."""
         entry = self.entries[n]
         text = self.plain or ""
-        item = {k: v for k, v in entry.items() if k not in {"summary", "content"}}
+        item = {k: v for k, v in entry.items() if k not in ("summary", "content")}
         places = self._lengths()
         total = sum(size for _, _, size in places) + 2 * max(len(places) - 1, 0)
         item["summary"] = []
@@ -306,7 +306,7 @@ class _Turn:
         else:
             fields = {k: extras[k] for k in ("status", "phase") if k in extras}
             thought = extras.get("reasoning_item")
-            if isinstance(id, str) and (thought is None or thought in self.kept):
+            if isinstance(id, str) and (not isinstance(thought, str) or thought in self.kept):
                 fields["id"] = id
             fields.update(as_dict(own.get("item")))
         if self.writer.stateless:
@@ -322,7 +322,7 @@ class _Turn:
         extras = as_dict(block.get("extras")) if self.is_own else {}
         extras = {k: v for k, v in extras.items() if k != "reasoning_item"}
         thought = as_dict(block.get("extras")).get("reasoning_item")
-        if thought is not None and thought not in self.kept:
+        if isinstance(thought, str) and thought not in self.kept:
             extras.pop("item_id", None)
         claimed = self._claim("call", own_id) if own_id else None
         if claimed is not None:

@@ -57,7 +57,7 @@ def write_annotations(annotations: Any) -> list[dict[str, Any]]:
     for given in as_dicts(annotations):
         if given.get("type") == "non_standard_annotation":
             value = as_dict(given.get("value"))
-            if value.get("type") in {*_CITED, "file_path"}:
+            if str(value.get("type")) in (*_CITED, "file_path"):
                 found.append(value)
             continue
         extras = as_dict(given.get("extras"))
@@ -78,7 +78,7 @@ def read_part(part: dict[str, Any]) -> dict[str, Any]:
     kind = part.get("type")
     block: dict[str, Any] | None = None
     known: tuple[str, ...] = ()
-    if kind in {"input_text", "output_text", "text"} and isinstance(part.get("text"), str):
+    if kind in ("input_text", "output_text", "text") and isinstance(part.get("text"), str):
         block = {"type": "text", "text": part["text"]}
         known = ("type", "text", "annotations")
         if annotations := read_annotations(part.get("annotations")):
@@ -86,7 +86,7 @@ def read_part(part: dict[str, Any]) -> dict[str, Any]:
     elif kind == "refusal" and isinstance(part.get("refusal"), str):
         block = {"type": "refusal", "refusal": part["refusal"]}
         known = ("type", "refusal")
-    elif kind in {"input_image", "computer_screenshot"}:
+    elif kind in ("input_image", "computer_screenshot"):
         block, known = _read_media(part, "image", {"image_url": "url", "file_id": "file_id"})
     elif kind == "input_file":
         fields = {"file_data": "url", "file_url": "url", "file_id": "file_id"}
@@ -97,7 +97,7 @@ def read_part(part: dict[str, Any]) -> dict[str, Any]:
     if rest.get("logprobs") == []:
         del rest["logprobs"]
     extras = {k: rest.pop(k) for k in _SHOWN if k in rest}
-    if kind in {"text", "computer_screenshot"}:
+    if kind in ("text", "computer_screenshot"):
         rest["type"] = kind
     if rest:
         extras[API] = rest
@@ -115,7 +115,7 @@ def _read_media(
     given = [k for k in fields if part.get(k) is not None]
     if len(given) != 1 or not isinstance(value := part[given[0]], str):
         return None, ()
-    if given[0] in {"file_url", "file_data"} and (given[0] == "file_data") != _is_data(value):
+    if given[0] in ("file_url", "file_data") and (given[0] == "file_data") != _is_data(value):
         # OpenRouter takes an address in `file_data`; the part goes back as it came.
         return None, ()
     block: dict[str, Any] = {"type": kind, fields[given[0]]: value}
@@ -148,7 +148,7 @@ def write_part(
     """
     kind = block.get("type")
     extras = as_dict(block.get("extras"))
-    if kind in {"text", "text-plain"}:
+    if kind in ("text", "text-plain"):
         return _write_text(block, extras, said_by_model=said_by_model)
     if kind == "refusal":
         if said_by_model:
@@ -157,11 +157,11 @@ def write_part(
         return {"type": "input_text", "text": block.get("refusal") or ""}
     if kind == "non_standard":
         value = foreign_value(block, API)
-        if value is not None and ("api" in block or value.get("type") in PART_TYPES):
+        if value is not None and ("api" in block or str(value.get("type")) in PART_TYPES):
             return value
-    elif kind in {"image", "file"} and not said_by_model:
+    elif kind in ("image", "file") and not said_by_model:
         return _write_media(block, extras, path)
-    elif kind in {"audio", "video"} and not said_by_model:
+    elif kind in ("audio", "video") and not said_by_model:
         message = f"the Responses API takes no {kind}"
         raise EncodeError(message, path=path, hint="send a transcript, or use another API")
     note(changes, path, "dropped_block", f"the Responses API has no place for {short(kind)} here")

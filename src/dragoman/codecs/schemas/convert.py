@@ -302,7 +302,7 @@ def _openapi_object(schema: dict[str, Any], *, is_root: bool) -> dict[str, Any]:
 def _without_unused(schema: dict[str, Any]) -> dict[str, Any]:
     """Return the schema without definitions that nothing refers to."""
     used: set[str] = set()
-    todo: list[Any] = [{k: v for k, v in schema.items() if k not in {"$defs", "definitions"}}]
+    todo: list[Any] = [{k: v for k, v in schema.items() if k not in ("$defs", "definitions")}]
     while todo:
         node = todo.pop()
         if isinstance(node, list):

@@ -39,25 +39,25 @@ def _join(key: str, left: Any, right: Any, report: Callable[[str], None] | None)
     if key in _TIGHTER and isinstance(left, number) and isinstance(right, number):
         return _TIGHTER[key](left, right)
     if isinstance(left, dict) and isinstance(right, dict):
-        if key in {"properties", "patternProperties", "$defs", "definitions"}:
+        if key in ("properties", "patternProperties", "$defs", "definitions"):
             return {
                 name: {"allOf": [left[name], right[name]]}
                 if name in left and name in right and left[name] != right[name]
                 else (right[name] if name in right else left[name])
                 for name in {**left, **right}
             }
-        if key in {"items", "additionalProperties"}:
+        if key in ("items", "additionalProperties"):
             return {"allOf": [left, right]}
     if key == "additionalProperties" and (left is False or right is False):
         return False
-    if key in {"type", "enum", "required"}:
+    if key in ("type", "enum", "required"):
         lists = [v if isinstance(v, list) else [v] for v in (left, right)]
         if key == "required":
             return lists[0] + [name for name in lists[1] if name not in lists[0]]
         both = [v for v in lists[0] if v in lists[1]]
         if both:
             return both[0] if key == "type" and len(both) == 1 else both
-    if key in {"description", "title", "default", "examples", "$schema", "$id"}:
+    if key in ("description", "title", "default", "examples", "$schema", "$id"):
         return right
     if report is not None:
         report(key)
@@ -87,7 +87,7 @@ def any_of_objects(branches: Iterable[Any], outer: dict[str, Any]) -> dict[str, 
     own = outer.get("properties")
     own_required = outer.get("required")
     names = [*(own_required if isinstance(own_required, list) else ()), *(required or ())]
-    result = {k: v for k, v in outer.items() if k not in {"anyOf", "oneOf", "allOf"}}
+    result = {k: v for k, v in outer.items() if k not in ("anyOf", "oneOf", "allOf")}
     result["type"] = "object"
     result["properties"] = {**properties, **(own if isinstance(own, dict) else {})}
     if names:

@@ -84,7 +84,7 @@ def _refs_in(schema: Any) -> list[str]:
         for key, value in node.items():
             if key in MAPS:
                 # Definitions count only when something refers to them.
-                if isinstance(value, dict) and key not in {"$defs", "definitions"}:
+                if isinstance(value, dict) and key not in ("$defs", "definitions"):
                     todo.extend(value.values())
             elif key in LISTS or (key in SINGLES and isinstance(value, list)):
                 if isinstance(value, list):

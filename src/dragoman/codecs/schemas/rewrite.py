@@ -68,7 +68,7 @@ def one_of(schema: dict[str, Any], report: Report) -> dict[str, Any]:
     """Return `oneOf` as `anyOf`."""
     if "oneOf" not in schema:
         return schema
-    rest = {k: v for k, v in schema.items() if k not in {"oneOf", "discriminator"}}
+    rest = {k: v for k, v in schema.items() if k not in ("oneOf", "discriminator")}
     if "anyOf" in rest:
         report("dropped_keyword", True, "`oneOf` beside `anyOf` is left out")
         return rest
@@ -149,7 +149,7 @@ def tuples(schema: dict[str, Any], report: Report) -> dict[str, Any]:
     places = schema.get("prefixItems", schema.get("items"))
     if not isinstance(places, list):
         return schema
-    rest = {k: v for k, v in schema.items() if k not in {"prefixItems", "items", "additionalItems"}}
+    rest = {k: v for k, v in schema.items() if k not in ("prefixItems", "items", "additionalItems")}
     distinct = [p for i, p in enumerate(places) if p not in places[:i]]
     report("tuple_to_array", len(distinct) > 1, "the places of a tuple share one schema")
     if len(distinct) == 1:
