@@ -7,7 +7,15 @@ from dragoman.errors import TranscriptError
 if TYPE_CHECKING:
     from dragoman.messages import BaseMessage
 
-__all__ = ["ready"]
+__all__ = ["ready", "target_for"]
+
+
+def target_for(names: "tuple[str | None, ...]", model: str) -> str:
+    """Return how the transcript rules call a provider: the first of `names` they know, and the model."""
+    from dragoman.transcript.rules import TARGETS
+
+    known = next(name for name in names if name in TARGETS)
+    return f"{known}:{model}"
 
 
 def ready(
@@ -19,10 +27,7 @@ def ready(
         TranscriptError: If mode is `strict` and anything is wrong, or if mode is `repair` and the
             repair would lose something.
     """
-    try:
-        from dragoman.transcript import repair_messages, validate_messages
-    except ImportError:
-        return messages, {}
+    from dragoman.transcript import repair_messages, validate_messages
 
     if mode == "strict":
         issues = validate_messages(messages, target)

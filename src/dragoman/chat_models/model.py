@@ -226,7 +226,7 @@ class ProviderChatModel(ToolBinding, BaseChatModel):
         row = self.provider
         codec = get_codec(row.api, row.dialect)
         history = kw.get("history", self.history)
-        messages, notes = _valid(messages, row, history)
+        messages, notes = _valid(messages, row, str(kw.get("model", self.model)), history)
         changes: list[Change] = []
         request = self._request(messages, stop, kw, row, stream=stream)
         body = self._finish_body(codec.encode_request(request, changes), row, kw, stream=stream)
@@ -413,14 +413,14 @@ class ProviderChatModel(ToolBinding, BaseChatModel):
 
 
 def _valid(
-    messages: list[BaseMessage], row: Provider, history: History
+    messages: list[BaseMessage], row: Provider, model: str, history: History
 ) -> tuple[list[BaseMessage], dict[str, Any]]:
     """Return the messages as they are to be sent, and what to report about them."""
     if history == "send":
         return messages, {}
-    from dragoman.chat_models.history import ready
+    from dragoman.chat_models.history import ready, target_for
 
-    return ready(messages, row.dialect or row.api, history)
+    return ready(messages, target_for((row.name, row.dialect, row.api), model), history)
 
 
 def _noted(reply: AIMessage, notes: Mapping[str, Any]) -> AIMessage:
