@@ -152,7 +152,7 @@ class _AsyncDoor:
         return await asynchronous()
 
     async def call(self, function: Callable[..., T], *args: Any) -> T:
-        return await asyncio.to_thread(function, *args)
+        return await asyncio.to_thread(_without_stop, function, *args)
 
     async def invoke(self, step: Step, value: Any, config: Any, **kwargs: Any) -> Any:
         return await step.ainvoke(value, config, **kwargs)
@@ -186,6 +186,14 @@ class _AsyncDoor:
                     raise error  # noqa: B904 - the failure of the first body in order
             raise
         return [task.result() for task in tasks]
+
+
+def _without_stop(function: Callable[..., T], *args: Any) -> T:
+    """Return `function(*args)`; a StopIteration, which no future can hold, becomes a RuntimeError."""
+    try:
+        return function(*args)
+    except StopIteration as error:
+        raise RuntimeError("a function that ran in a thread raised StopIteration") from error
 
 
 SYNC: Door = _SyncDoor()

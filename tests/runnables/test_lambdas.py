@@ -34,7 +34,7 @@ class AsyncCallable:
 
 @pytest.mark.parametrize(
     "function",
-    [add_one, Callable(), functools.partial(lambda n, x: x + n, 1), int(1).__add__],
+    [add_one, Callable(), functools.partial(lambda n, x: x + n, 1), (1).__add__],
     ids=["function", "callable", "partial", "method"],
 )
 async def test_a_sync_function_is_a_step_in_both_colours(colour, function):
@@ -44,7 +44,9 @@ async def test_a_sync_function_is_a_step_in_both_colours(colour, function):
 
 
 @pytest.mark.parametrize(
-    "function", [aadd_one, AsyncCallable(), functools.partial(aadd_one)], ids=["def", "call", "partial"]
+    "function",
+    [aadd_one, AsyncCallable(), functools.partial(aadd_one)],
+    ids=["def", "call", "partial"],
 )
 async def test_an_async_function_is_a_step_under_async_only(function):
     step = RunnableLambda(function)

@@ -40,7 +40,9 @@ async def test_steps_run_at_the_same_time(colour):
     def meet(x):
         return meeting.wait() >= 0
 
-    assert await colour.invoke(RunnableParallel(a=meet, b=meet, c=meet), 1) == dict.fromkeys("abc", True)
+    assert await colour.invoke(RunnableParallel(a=meet, b=meet, c=meet), 1) == dict.fromkeys(
+        "abc", True
+    )
 
 
 async def test_max_concurrency_holds_for_a_parallel(colour):
@@ -56,7 +58,7 @@ async def test_max_concurrency_holds_for_a_parallel(colour):
             running -= 1
 
     await colour.invoke(
-        RunnableParallel({key: work for key in "abcdef"}), 1, {"max_concurrency": 2}
+        RunnableParallel(dict.fromkeys("abcdef", work)), 1, {"max_concurrency": 2}
     )
     assert most == 2
 

@@ -176,7 +176,9 @@ async def test_handlers_hear_of_the_step_that_failed_and_of_the_whole(colour, lo
 async def test_handlers_hear_of_each_item_of_a_batch(colour, log):
     await colour.batch(plus(1) | plus(2), [1, 2], {"callbacks": [log]})
 
-    ends = [output for what, name, output, _ in log.told if (what, name) == ("end", "RunnableSequence")]
+    ends = [
+        output for what, name, output, _ in log.told if (what, name) == ("end", "RunnableSequence")
+    ]
     assert ends == [4, 5]
 
 
@@ -217,9 +219,13 @@ class Source(Runnable):
 
 CHAINS = {
     "alone": lambda source: RunnablePassthrough() | source,
-    "then generators": lambda source: RunnablePassthrough() | source | either | RunnablePassthrough(),
+    "then generators": lambda source: (
+        RunnablePassthrough() | source | either | RunnablePassthrough()
+    ),
     "in a parallel": lambda source: RunnableParallel(a=source, b=source),
-    "assigned": lambda source: RunnableLambda(lambda x: {"q": x}) | RunnablePassthrough.assign(a=source),
+    "assigned": lambda source: (
+        RunnableLambda(lambda x: {"q": x}) | RunnablePassthrough.assign(a=source)
+    ),
     "bound": lambda source: (RunnablePassthrough() | source).with_config(tags=["t"]),
     "with fallbacks": lambda source: source.with_fallbacks([source]),
     "returned": lambda source: RunnableLambda(lambda x: source),
@@ -227,7 +233,9 @@ CHAINS = {
 
 
 @pytest.mark.parametrize("make", CHAINS.values(), ids=CHAINS)
-@pytest.mark.parametrize("config", [None, {"tags": ["t"]}, "log"], ids=["bare", "config", "callbacks"])
+@pytest.mark.parametrize(
+    "config", [None, {"tags": ["t"]}, "log"], ids=["bare", "config", "callbacks"]
+)
 async def test_an_abandoned_stream_closes_its_source_at_once(make, config, log):
     """B111: whoever leaves a chain's stream lets go of the model's connection."""
     config = {"callbacks": [log]} if config == "log" else config
