@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 
 from dragoman.errors import ErrorCode, create_message
 from dragoman.prompt_values import ChatPromptValueConcrete, PromptValue, StringPromptValue
+from dragoman.prompts.checked import Checked
 from dragoman.runnables.base import RunnableSerializable
 from dragoman.runnables.config import RunnableConfig, ensure_config
 
@@ -34,7 +35,7 @@ def invalid_input(message: str) -> str:
 
 
 class BasePromptTemplate(
-    RunnableSerializable[dict[str, Any], PromptValue], ABC, Generic[FormatOutputType]
+    Checked, RunnableSerializable[dict[str, Any], PromptValue], ABC, Generic[FormatOutputType]
 ):
     """A template with named variables; invoked with a dict, it gives a prompt value.
 
@@ -76,29 +77,6 @@ class BasePromptTemplate(
             message = f"Found overlapping input and partial variables: {overlap}"
             raise ValueError(invalid_input(message))
         return self
-
-    def check_safe(self) -> None:
-        """Raise unless every template inside can be rendered safely.
-
-        Called by the ways around the constructor: `model_construct`, copies, unpickling.
-        """
-
-    @classmethod
-    def model_construct(cls, _fields_set: set[str] | None = None, **values: Any) -> Self:
-        """Return a prompt whose fields were not validated, but whose templates are safe."""
-        prompt = super().model_construct(_fields_set, **values)
-        prompt.check_safe()
-        return prompt
-
-    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """Return a copy with the fields of `update` replaced; its templates are safe."""
-        prompt = super().model_copy(update=update, deep=deep)
-        prompt.check_safe()
-        return prompt
-
-    def __setstate__(self, state: dict[Any, Any]) -> None:
-        super().__setstate__(state)
-        self.check_safe()
 
     @classmethod
     def is_lc_serializable(cls) -> bool:

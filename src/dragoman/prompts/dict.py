@@ -6,6 +6,7 @@ from typing import Any, Literal, Self, cast
 
 from pydantic import ConfigDict, model_validator
 
+from dragoman.prompts.checked import Checked
 from dragoman.prompts.string import get_template_variables, render_template
 from dragoman.runnables.base import RunnableSerializable
 from dragoman.runnables.config import RunnableConfig, ensure_config
@@ -13,7 +14,7 @@ from dragoman.runnables.config import RunnableConfig, ensure_config
 __all__ = ["DictPromptTemplate"]
 
 
-class DictPromptTemplate(RunnableSerializable[dict[str, Any], dict[str, Any]]):
+class DictPromptTemplate(Checked, RunnableSerializable[dict[str, Any], dict[str, Any]]):
     """A dict whose strings are templates; other values are kept as they are.
 
     >>> DictPromptTemplate(template={"a": ["{x}", 1]}, template_format="f-string").format(x="y")
@@ -42,17 +43,6 @@ class DictPromptTemplate(RunnableSerializable[dict[str, Any], dict[str, Any]]):
             raise ValueError(message)
         for text in _strings(self.template):
             get_template_variables(text, self.template_format)
-
-    @classmethod
-    def model_construct(cls, _fields_set: set[str] | None = None, **values: Any) -> Self:
-        """Return a template whose fields were not validated, but which is safe."""
-        template = super().model_construct(_fields_set, **values)
-        template.check_safe()
-        return template
-
-    def __setstate__(self, state: dict[Any, Any]) -> None:
-        super().__setstate__(state)
-        self.check_safe()
 
     @property
     def input_variables(self) -> list[str]:

@@ -1,11 +1,11 @@
 """The base of templates that give messages."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from dragoman.load.serializable import Serializable
 from dragoman.messages.base import BaseMessage
+from dragoman.prompts.checked import Checked
 
 if TYPE_CHECKING:
     from dragoman.prompts.chat import ChatPromptTemplate
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["BaseMessagePromptTemplate"]
 
 
-class BaseMessagePromptTemplate(Serializable, ABC):
+class BaseMessagePromptTemplate(Checked, Serializable, ABC):
     """A template that gives messages; part of a chat prompt."""
 
     @classmethod
@@ -38,26 +38,6 @@ class BaseMessagePromptTemplate(Serializable, ABC):
     @abstractmethod
     def input_variables(self) -> list[str]:
         """The names of the variables."""
-
-    def check_safe(self) -> None:
-        """Raise unless every template inside can be rendered safely."""
-
-    @classmethod
-    def model_construct(cls, _fields_set: set[str] | None = None, **values: Any) -> Self:
-        """Return a template whose fields were not validated, but which is safe."""
-        template = super().model_construct(_fields_set, **values)
-        template.check_safe()
-        return template
-
-    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """Return a copy with the fields of `update` replaced; it is safe."""
-        template = super().model_copy(update=update, deep=deep)
-        template.check_safe()
-        return template
-
-    def __setstate__(self, state: dict[Any, Any]) -> None:
-        super().__setstate__(state)
-        self.check_safe()
 
     def pretty_repr(self, html: bool = False) -> str:
         """Return the template as people read it, `{name}` for each variable."""
