@@ -8,6 +8,7 @@ and arguments stream as they come; blocks of other kinds go out when they are co
 from typing import Any
 
 from dragoman.codecs.anthropic.blocks import BlockWriter
+from dragoman.codecs.anthropic.decode import read_usage
 from dragoman.codecs.anthropic.tables import FINISH, STOP_REASON, Dialect
 from dragoman.codecs.anthropic.wire import write_citation
 from dragoman.codecs.arguments import dump_arguments
@@ -35,6 +36,11 @@ def encode_response(
     if is_from(message, provider):
         body.update((k, metadata[k]) for k in _KEPT if metadata.get(k) is not None)
     body["usage"] = _usage(message.usage_metadata)
+    raw = metadata.get("usage")
+    if is_from(message, provider) and isinstance(raw, dict):
+        # Anthropic's own numbers say more, as long as they are still the message's.
+        counted = read_usage(raw)
+        body["usage"] = raw if counted == message.usage_metadata else body["usage"]
     return body
 
 
@@ -193,7 +199,10 @@ class StreamEncoder:
     def _delta(self, kind: str, key: Any, text: str) -> None:
         if self._open is None or self._open[0] != key:
             self._stop_all()
-            empty = {"text": {"text": ""}, "thinking": {"thinking": "", "signature": ""}}[kind]
+            empty: dict[str, Any] = {"thinking": "", "signature": ""}
+            if kind == "text":
+                # A block of its own says from the start that it may be cited.
+                empty = {"text": ""} if key == "text" else {"text": "", "citations": []}
             self._open = (key, self._start_block({"type": kind, **empty}))
         if text:
             delta = {"type": f"{kind}_delta", kind: text}

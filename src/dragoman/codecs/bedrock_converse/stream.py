@@ -29,14 +29,15 @@ __all__ = ["StreamDecoder", "decode_response", "stream_error"]
 class _Open:
     """A content block between its first event and its stop."""
 
-    __slots__ = ("citations", "data", "kind", "raw", "signature", "text")
+    __slots__ = ("citations", "kind", "pieces", "raw", "redacted", "signature", "text")
 
     def __init__(self, kind: str, raw: dict[str, Any]) -> None:
         self.kind = kind  # the key that names the block
         self.raw = raw
         self.text: list[str] = []
         self.signature: list[str] = []
-        self.data: list[Any] = []  # redacted bytes, or the parts of a result
+        self.redacted: list[str] = []
+        self.pieces: list[Any] = []  # the parts of a result, or deltas that are not known
         self.citations: list[Any] = []
 
 
@@ -70,7 +71,7 @@ class Reading:
             if block.kind == "text":
                 self._text(key, value)
             else:
-                block.data.append({"text": value})
+                block.pieces.append({"text": value})
         elif kind == "toolUse":
             text = as_str(as_dict(value).get("input"))
             if text is not None:
@@ -80,13 +81,13 @@ class Reading:
         elif kind == "reasoningContent":
             self._reasoning(block, as_dict(value))
         elif kind == "toolResult":
-            block.data += as_list(value)
+            block.pieces += as_list(value)
         elif kind == "citation":
             block.citations.append(value)
         elif block.kind == "image":
             block.raw = {**block.raw, **as_dict(value)}
         else:
-            block.data.append(delta)
+            block.pieces.append(delta)
 
     def _text(self, key: Any, text: str) -> None:
         if self.reply.has_block(key):
@@ -100,7 +101,7 @@ class Reading:
     def _reasoning(self, block: _Open, piece: dict[str, Any]) -> None:
         block.kind = "reasoningContent"
         for field, where in (
-            ("text", block.text), ("signature", block.signature), ("redactedContent", block.data),
+            ("text", block.text), ("signature", block.signature), ("redactedContent", block.redacted),
         ):  # fmt: skip
             if isinstance(piece.get(field), str):
                 where.append(piece[field])
@@ -118,9 +119,9 @@ class Reading:
             args = read_arguments("".join(block.text))
             self.whole(key, {"toolUse": {**block.raw, "input": args or {}}})
         elif block.kind == "toolResult":
-            self.whole(key, {"toolResult": {**block.raw, "content": _joined(block.data)}})
+            self.whole(key, {"toolResult": {**block.raw, "content": _joined(block.pieces)}})
         elif block.kind != "call":
-            value: Any = {**block.raw, "deltas": block.data} if block.data else block.raw
+            value: Any = {**block.raw, "deltas": block.pieces} if block.pieces else block.raw
             self.whole(key, {block.kind: value})
         self.reply.forget_block(key)
 
@@ -131,8 +132,8 @@ class Reading:
             self.reply.block(None, {"type": "reasoning", "reasoning": text, "extras": extras})
         else:
             self.reply.reasoning(text)
-        if block.data:
-            value = {"reasoningContent": {"redactedContent": "".join(block.data)}}
+        if block.redacted:
+            value = {"reasoningContent": {"redactedContent": "".join(block.redacted)}}
             self.reply.block(None, non_standard(value, API))
 
     def _end_text(self, key: Any, block: _Open) -> None:
