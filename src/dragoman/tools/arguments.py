@@ -5,12 +5,26 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from dragoman.errors import MessageError
 from dragoman.tools.inject import InjectedToolCallId
-from dragoman.tools.schema import wants_of
+from dragoman.tools.schema import is_hidden, wants_of
 
 if TYPE_CHECKING:
     from dragoman.tools.base import BaseTool
 
-__all__ = ["parse_input"]
+__all__ = ["injected_names", "parse_input"]
+
+
+def injected_names(tool: "BaseTool") -> frozenset[str]:
+    """Return the names under which injected arguments arrive.
+
+    Whoever runs a model's call drops what the model put there, before adding the real values.
+    """
+    schema: Any = tool.args_schema
+    names = set(tool._injected_args_keys)
+    if schema is not None and not isinstance(schema, dict):
+        for name, field in schema.model_fields.items():
+            if is_hidden(field):
+                names.update({name, field.alias or name})
+    return frozenset(names)
 
 
 def parse_input(tool: "BaseTool", given: Any, tool_call_id: str | None) -> Any:

@@ -7,7 +7,8 @@ called by a `ToolCall`.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Literal
+from inspect import get_annotations
+from typing import Any, ClassVar, Literal
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, SkipValidation, ValidationError
@@ -66,9 +67,9 @@ class BaseTool(RunnableSerializable[str | dict[str, Any] | ToolCall, Any], ABC):
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
-    name: str
+    name: str  # pyright: ignore[reportGeneralTypeIssues, reportIncompatibleVariableOverride] - a tool must have one
     description: str
-    args_schema: Annotated[ArgsSchema | None, SkipValidation()] = Field(
+    args_schema: SkipValidation[ArgsSchema | None] = Field(
         default=None, description="The tool schema."
     )
     return_direct: bool = False
@@ -91,7 +92,7 @@ class BaseTool(RunnableSerializable[str | dict[str, Any] | ToolCall, Any], ABC):
             SchemaAnnotationError: If it does.
         """
         super().__init_subclass__(**kwargs)
-        annotation = cls.__dict__.get("__annotations__", {}).get("args_schema")
+        annotation = get_annotations(cls).get("args_schema")
         if annotation is BaseModel or annotation == "BaseModel":
             message = (
                 f"Tool definition for {cls.__name__} must include valid type annotations for "
@@ -140,8 +141,11 @@ class BaseTool(RunnableSerializable[str | dict[str, Any] | ToolCall, Any], ABC):
         if isinstance(self.args_schema, dict):
             schema: Any = self.args_schema
         else:
-            schema = self._cached("args", lambda: self.tool_call_schema.model_json_schema())
+            schema = self._cached("args", self._arguments_schema)
         return schema.get("properties", {})
+
+    def _arguments_schema(self) -> dict[str, Any]:
+        return self.tool_call_schema.model_json_schema()
 
     @property
     def tool_call_schema(self) -> Any:

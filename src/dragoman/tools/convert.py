@@ -8,7 +8,9 @@ from dragoman.runnables import Runnable
 from dragoman.tools.base import ArgsSchema, BaseTool
 from dragoman.tools.simple import Tool
 from dragoman.tools.structured import StructuredTool
+from dragoman.utils.json_schema import dereference_refs
 from dragoman.utils.signatures import function_name
+from dragoman.utils.typed_dicts import is_typed_dict, model_from_typed_dict
 
 __all__ = ["convert_runnable_to_tool", "tool"]
 
@@ -81,9 +83,7 @@ def tool(
             raise ValueError("Name must be a string for tool constructor")
         return make(name_or_callable)(runnable)
     if name_or_callable is None:
-        return lambda target: make(
-            target.get_name() if isinstance(target, Runnable) else function_name(target)
-        )(target)
+        return lambda target: make(_name_of(target))(target)  # pyright: ignore[reportUnknownLambdaType]
     if isinstance(name_or_callable, str):
         return make(name_or_callable)
     if callable(name_or_callable) and hasattr(name_or_callable, "__name__"):
@@ -92,6 +92,10 @@ def tool(
         "The first argument must be a string or a callable with a __name__ for tool decorator. "
         f"Got {type(name_or_callable)}"
     )
+
+
+def _name_of(target: Any) -> str:
+    return str(target.get_name()) if isinstance(target, Runnable) else function_name(target)
 
 
 def _make_tool(
@@ -107,8 +111,8 @@ def _make_tool(
 ) -> BaseTool:
     func, coroutine = (None, target) if inspect.iscoroutinefunction(target) else (target, None)
     if isinstance(target, Runnable):
-        schema = args_schema or target.input_schema
-        if isinstance(schema, type) and schema.model_json_schema().get("type") != "object":  # pyright: ignore[reportAttributeAccessIssue]
+        schema = args_schema or _input_model(target, name)
+        if schema is None:
             raise ValueError("Runnable must have an object schema.")
         func, coroutine = _runnable_functions(target)
         args_schema, description = schema, description or repr(target)
@@ -133,6 +137,21 @@ def _make_tool(
             "Function must have either a docstring or description when infer_schema is False."
         )
     return Tool(name=name, func=func, coroutine=coroutine, description=text.strip(), **fields)
+
+
+def _input_model(runnable: Any, name: str) -> Any:
+    """Return a model with a field for each key of a runnable's input, or None if it takes no dict."""
+    model = runnable.input_schema
+    if "root" not in model.model_fields:
+        return model if model.model_json_schema().get("type") == "object" else None
+    kind = runnable.InputType
+    if not is_typed_dict(kind):
+        return None
+    keys = model_from_typed_dict(kind, keep_none=True)
+    keys.__name__ = name
+    # Its field names are made up; the keys stand in the aliases.
+    keys.__from_function__ = True
+    return keys
 
 
 def _runnable_functions(runnable: Any) -> tuple[Any, Any]:
@@ -172,9 +191,9 @@ def convert_runnable_to_tool(
     """
     if args_schema is not None:
         runnable = runnable.with_types(input_type=args_schema)
-    name = name or runnable.get_name()
+    name = name or str(runnable.get_name())
     schema = runnable.input_schema.model_json_schema()
-    description = description or f"Takes {schema}."
+    description = description or f"Takes {dereference_refs(schema)}."
     if schema.get("type") == "string":
         return Tool(
             name=name,
@@ -186,9 +205,9 @@ def convert_runnable_to_tool(
         from pydantic import create_model
 
         fields: Any = {key: (kind, ...) for key, kind in arg_types.items()}
-        args_schema = create_model(name, **fields)
+        args_schema = create_model(str(name), **fields)
     elif args_schema is None:
-        args_schema = runnable.input_schema
+        args_schema = _input_model(runnable, name)
     func, coroutine = _runnable_functions(runnable)
     return StructuredTool.from_function(
         func, coroutine, name=name, description=description, args_schema=args_schema

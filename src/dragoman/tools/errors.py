@@ -5,7 +5,7 @@ from dragoman.errors import DragomanError
 __all__ = ["SchemaAnnotationError", "ToolException"]
 
 
-class ToolException(DragomanError):
+class ToolException(DragomanError):  # noqa: N818 - the established name
     """Raised inside a tool: the run failed, and the model may be told why.
 
     `handle_tool_error` of the tool decides whether it becomes a result.

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from dragoman._door import Door
+from dragoman.callbacks import AsyncCallbackManagerForToolRun as AsyncToolRun
+from dragoman.callbacks import CallbackManagerForToolRun as ToolRun
 from dragoman.callbacks import requested
 from dragoman.callbacks.ambient import var_child_runnable_config
 from dragoman.runnables.config import ensure_config, patch_config, resolve_config
+from dragoman.tools.arguments import injected_names
 from dragoman.tools.errors import ToolException
 from dragoman.tools.output import format_output
 from dragoman.tools.schema import FILTERED_ARGS, wants_of
@@ -45,7 +48,7 @@ class Call:
         call_id: str | None = kwargs.pop("tool_call_id", None)
         if isinstance(given, dict) and given.get("type") == "tool_call":
             call_id, given = given.get("id"), dict(given.get("args") or {})
-        return cls(given, call_id, config, kwargs)
+        return cls(given, call_id, config, {"color": "green", **kwargs})
 
 
 async def execute(tool: "BaseTool", door: Door, call: Call) -> Any:
@@ -87,7 +90,7 @@ async def _start(
     )
     shown = call.given
     if isinstance(shown, Mapping):
-        hidden = {*FILTERED_ARGS, *tool._injected_args_keys, *_hidden_fields(tool)}
+        hidden = {*FILTERED_ARGS, *injected_names(tool)}
         shown = {key: value for key, value in call.given.items() if key not in hidden}
     return await door.tell(
         manager.on_tool_start,
@@ -99,15 +102,6 @@ async def _start(
         tool_call_id=call.call_id,
         **call.said,
     )
-
-
-def _hidden_fields(tool: "BaseTool") -> set[str]:
-    from dragoman.tools.schema import is_hidden
-
-    schema: Any = tool.args_schema
-    if schema is None or isinstance(schema, dict):
-        return set()
-    return {name for name, item in schema.model_fields.items() if is_hidden(item)}
 
 
 async def _outcome(
@@ -166,7 +160,9 @@ async def _called(
     child: Any = config
     if manager is not None:
         child = patch_config(config, callbacks=manager.get_child())
-    positional, named = _arranged(function, args, kwargs, child, manager, in_thread=in_thread)
+    positional, named = _arranged(
+        function, args, kwargs, child, manager, is_async=door.is_async, in_thread=in_thread
+    )
     token = None if child is None else var_child_runnable_config.set(child)
     try:
         if in_thread:
@@ -185,21 +181,25 @@ def _arranged(
     config: Mapping[str, Any] | None,
     manager: Any,
     *,
+    is_async: bool,
     in_thread: bool,
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Return the arguments with config and managers added, and `*args`, `**kwargs` opened."""
     wants = wants_of(function)
     named = dict(kwargs)
     positional = args
-    if wants.positional and isinstance(named.get(wants.positional), (list, tuple)):
-        positional = (*args, *named.pop(wants.positional))
-    if wants.keywords and isinstance(named.get(wants.keywords), dict):
-        named.update(named.pop(wants.keywords))
+    if wants.positional and isinstance(named.get(wants.positional), (list, tuple, type(None))):
+        positional = (*args, *(named.pop(wants.positional, None) or ()))
+    if wants.keywords and isinstance(named.get(wants.keywords), (dict, type(None))):
+        named.update(named.pop(wants.keywords, None) or {})
+    if (wants.run_manager or wants.callbacks) and manager is None:
+        manager = (AsyncToolRun if is_async else ToolRun).get_noop_manager()
+    if in_thread and hasattr(manager, "get_sync"):
+        manager = manager.get_sync()
     if wants.run_manager and "run_manager" not in named:
-        own = manager.get_sync() if in_thread and hasattr(manager, "get_sync") else manager
-        named["run_manager"] = own
+        named["run_manager"] = manager
     if wants.callbacks and "callbacks" not in named:
-        named["callbacks"] = manager.get_child() if manager is not None else None
-    if wants.config is not None:
-        named[wants.config] = ensure_config(config)
+        named["callbacks"] = manager.get_child()
+    for name in wants.config:
+        named[name] = ensure_config(config)
     return positional, named

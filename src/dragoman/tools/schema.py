@@ -21,7 +21,7 @@ class Wants(NamedTuple):
     """What a function takes beside its arguments.
 
     Attributes:
-        config: The parameter annotated `RunnableConfig`, or None.
+        config: The parameters annotated `RunnableConfig`.
         run_manager: Whether it takes the run's manager.
         callbacks: Whether it takes a manager for what it calls.
         injected: Its injected parameters.
@@ -29,7 +29,7 @@ class Wants(NamedTuple):
         keywords: Its `**kwargs` parameter, or None.
     """
 
-    config: str | None
+    config: frozenset[str]
     run_manager: bool
     callbacks: bool
     injected: frozenset[str]
@@ -48,7 +48,7 @@ def _wants(function: Any) -> Wants:
     parameters = inspect.signature(function).parameters
     kinds = {parameter.kind: name for name, parameter in parameters.items()}
     return Wants(
-        config=next((name for name, kind in types.items() if _is_config(kind)), None),
+        config=frozenset(name for name, kind in types.items() if _is_config(kind)),
         run_manager="run_manager" in parameters,
         callbacks="callbacks" in parameters,
         injected=frozenset(name for name, kind in types.items() if is_injected(kind)),
@@ -94,13 +94,10 @@ def create_schema_from_function(
     >>> list(create_schema_from_function("add", add).model_fields)
     ['a', 'b']
     """
-    left_out = {*FILTERED_ARGS, *(filter_args or ())}
-    config = wants_of(func).config
-    if config is not None:
-        left_out.add(config)
+    left_out = {*FILTERED_ARGS, *(filter_args or ()), *wants_of(func).config}
     description, texts = inspect.getdoc(func), dict[str, str]()
     if parse_docstring:
-        names = [name for name in inspect.signature(func).parameters if name not in left_out]
+        names = list(inspect.signature(func).parameters)
         description, texts = from_docstring(func, names, strict=error_on_invalid_docstring)
     return model_from_function(
         func,

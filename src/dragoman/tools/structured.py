@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Awaitable, Callable
 from functools import partial
 from importlib import import_module
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field, SkipValidation
 from typing_extensions import override
@@ -31,7 +31,7 @@ class StructuredTool(BaseTool):
     """
 
     description: str = ""
-    args_schema: Annotated[ArgsSchema, SkipValidation()] = Field(description="The tool schema.")  # pyright: ignore[reportIncompatibleVariableOverride]
+    args_schema: SkipValidation[ArgsSchema] = Field(description="The tool schema.")  # pyright: ignore[reportIncompatibleVariableOverride]
     func: Callable[..., Any] | None = None
     coroutine: Callable[..., Awaitable[Any]] | None = None
 
@@ -61,9 +61,9 @@ class StructuredTool(BaseTool):
     def __reduce_ex__(self, protocol: Any) -> Any:
         """Pickle a decorated function by its place, as the function itself would be."""
         inner: Any = self.func or self.coroutine
-        place = (getattr(inner, "__module__", None), getattr(inner, "__qualname__", ""))
-        if place[0] is not None and _at(*place) is self:
-            return _at, place
+        module, name = getattr(inner, "__module__", None), getattr(inner, "__qualname__", "")
+        if module is not None and _at(module, name) is self:
+            return _at, (module, name)
         return super().__reduce_ex__(protocol)
 
     @classmethod
@@ -122,7 +122,7 @@ class StructuredTool(BaseTool):
             name=name,
             func=func,
             coroutine=coroutine,
-            args_schema=args_schema,
+            args_schema=args_schema,  # pyright: ignore[reportArgumentType] - None is refused by pydantic
             description=text.strip(),
             return_direct=return_direct,
             response_format=response_format,

@@ -157,9 +157,9 @@ def _field(parameter: inspect.Parameter, annotation: Any, text: str | None) -> t
 
     name, default = parameter.name, parameter.default
     if parameter.kind is parameter.VAR_POSITIONAL:
-        annotation, default = list[annotation], []
+        annotation, default = list[annotation], None
     elif parameter.kind is parameter.VAR_KEYWORD:
-        annotation, default = dict[str, annotation], {}
+        annotation, default = dict[str, annotation], None
     if get_origin(annotation) is Annotated:
         inner, *marks = get_args(annotation)
         words = [mark for mark in marks if isinstance(mark, str)]

@@ -46,7 +46,7 @@ def model_from_typed_dict(cls: Any, *, keep_none: bool = False, depth: int = MAX
     fields: dict[str, Any] = {}
     for name, annotation in hints.items():
         annotation, is_required = _qualifiers(annotation, name in cls.__required_keys__)
-        options: dict[str, Any] = {"alias": name}
+        options: dict[str, Any] = {"alias": name, "title": name.replace("_", " ").title()}
         if text := texts.get(name):
             options["description"] = text
         if get_origin(annotation) is Annotated:
