@@ -11,7 +11,17 @@ __all__ = ["MEDIA", "UNTYPED"]
 
 Block = dict[str, Any]
 
-_CONVERSE_MIME = {"pdf": "application/pdf", "txt": "text/plain"}
+_CONVERSE_MIME = {
+    "pdf": "application/pdf",
+    "txt": "text/plain",
+    "csv": "text/csv",
+    "html": "text/html",
+    "md": "text/markdown",
+    "doc": "application/msword",
+    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    "xls": "application/vnd.ms-excel",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+}
 
 
 def _finished(
