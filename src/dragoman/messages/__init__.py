@@ -13,22 +13,34 @@ from dragoman.messages.ai import (
     InputTokenDetails,
     OutputTokenDetails,
     UsageMetadata,
+)
+from dragoman.messages.ai import (
     add_ai_message_chunks as add_ai_message_chunks,
+)
+from dragoman.messages.ai import (
     add_usage as add_usage,
+)
+from dragoman.messages.ai import (
     subtract_usage as subtract_usage,
 )
 from dragoman.messages.base import (
     BaseMessage,
     BaseMessageChunk,
-    TextAccessor as TextAccessor,
-    get_msg_title_repr as get_msg_title_repr,
     merge_content,
+)
+from dragoman.messages.base import (
+    TextAccessor as TextAccessor,
+)
+from dragoman.messages.base import (
+    get_msg_title_repr as get_msg_title_repr,
 )
 from dragoman.messages.buffer import get_buffer_string
 from dragoman.messages.chat import ChatMessage, ChatMessageChunk
 from dragoman.messages.coerce import MessageLikeRepresentation, convert_to_messages
 from dragoman.messages.content import (
     KNOWN_BLOCK_TYPES as KNOWN_BLOCK_TYPES,
+)
+from dragoman.messages.content import (
     LC_AUTO_PREFIX,
     LC_ID_PREFIX,
     Annotation,
@@ -64,25 +76,56 @@ from dragoman.messages.dicts import (
 from dragoman.messages.function import FunctionMessage, FunctionMessageChunk
 from dragoman.messages.guards import (
     is_ai_message as is_ai_message,
+)
+from dragoman.messages.guards import (
     is_ai_message_chunk as is_ai_message_chunk,
+)
+from dragoman.messages.guards import (
     is_chat_message as is_chat_message,
+)
+from dragoman.messages.guards import (
     is_chat_message_chunk as is_chat_message_chunk,
+)
+from dragoman.messages.guards import (
     is_function_message as is_function_message,
+)
+from dragoman.messages.guards import (
     is_function_message_chunk as is_function_message_chunk,
+)
+from dragoman.messages.guards import (
     is_human_message as is_human_message,
+)
+from dragoman.messages.guards import (
     is_human_message_chunk as is_human_message_chunk,
+)
+from dragoman.messages.guards import (
     is_message as is_message,
+)
+from dragoman.messages.guards import (
     is_message_chunk as is_message_chunk,
+)
+from dragoman.messages.guards import (
     is_remove_message as is_remove_message,
+)
+from dragoman.messages.guards import (
     is_system_message as is_system_message,
+)
+from dragoman.messages.guards import (
     is_system_message_chunk as is_system_message_chunk,
+)
+from dragoman.messages.guards import (
     is_tool_message as is_tool_message,
+)
+from dragoman.messages.guards import (
     is_tool_message_chunk as is_tool_message_chunk,
 )
 from dragoman.messages.human import HumanMessage, HumanMessageChunk
-from dragoman.messages.modifier import REMOVE_ALL_MESSAGES as REMOVE_ALL_MESSAGES, RemoveMessage
+from dragoman.messages.modifier import REMOVE_ALL_MESSAGES as REMOVE_ALL_MESSAGES
+from dragoman.messages.modifier import RemoveMessage
 from dragoman.messages.native import (
     messages_from_json as messages_from_json,
+)
+from dragoman.messages.native import (
     messages_to_json as messages_to_json,
 )
 from dragoman.messages.notification import (
@@ -92,7 +135,8 @@ from dragoman.messages.notification import (
 )
 from dragoman.messages.registry import AnyMessage
 from dragoman.messages.system import SystemMessage, SystemMessageChunk
-from dragoman.messages.tool import ToolMessage, ToolMessageChunk, ToolOutputMixin as ToolOutputMixin
+from dragoman.messages.tool import ToolMessage, ToolMessageChunk
+from dragoman.messages.tool import ToolOutputMixin as ToolOutputMixin
 
 if TYPE_CHECKING:
     from dragoman.codecs.openai_chat import (
@@ -102,12 +146,22 @@ if TYPE_CHECKING:
     )
     from dragoman.transcript import (
         MessagesState as MessagesState,
+    )
+    from dragoman.transcript import (
         add_messages as add_messages,
+    )
+    from dragoman.transcript import (
         count_tokens_approximately as count_tokens_approximately,
+    )
+    from dragoman.transcript import (
         filter_messages,
         merge_message_runs,
-        repair_messages as repair_messages,
         trim_messages,
+    )
+    from dragoman.transcript import (
+        repair_messages as repair_messages,
+    )
+    from dragoman.transcript import (
         validate_messages as validate_messages,
     )
 

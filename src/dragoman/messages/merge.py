@@ -77,12 +77,15 @@ def fold_content(pieces: Sequence[Any]) -> Content:
     try:
         return "".join(pieces)
     except TypeError:
-        pass
+        given = [piece for piece in pieces if piece]
+    if not given:
+        return []
+    if all(piece.__class__ is str for piece in given):
+        return "".join(given)
     blocks = _Blocks()
-    for piece in pieces:
+    for piece in given:
         if piece.__class__ is str:
-            if piece:
-                blocks.add_text(piece)
+            blocks.add_text(piece)
         else:
             for position, item in enumerate(piece):
                 if position == 0 and (text := _open_text(item)) is not None:
