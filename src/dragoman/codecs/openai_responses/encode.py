@@ -111,9 +111,9 @@ def _shortened(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for item in items:
         parts = item["content"] if item.keys() == {"type", "role", "content"} else []
-        plain = len(parts) == 1 and parts[0].keys() == {"type", "text", "annotations"}
-        if plain and not parts[0]["annotations"]:
-            item = {"role": "assistant", "content": parts[0]["text"]}
+        only = as_dict(parts[0]) if isinstance(parts, list) and len(parts) == 1 else {}
+        if only.keys() == {"type", "text", "annotations"} and not only["annotations"]:
+            item = {"role": "assistant", "content": only["text"]}
         found.append(item)
     return found
 
