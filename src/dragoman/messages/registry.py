@@ -54,6 +54,12 @@ def nearest_class(cls: type) -> type[BaseMessage]:
 class _AnyMessageSchema:
     """Tells pydantic how to read the union, without importing pydantic here."""
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _AnyMessageSchema)  # so that a pickled or copied union is equal
+
+    def __hash__(self) -> int:
+        return hash(_AnyMessageSchema)
+
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
         from dragoman.messages.schema import any_message_schema
 
