@@ -256,7 +256,9 @@ def ai_blocks(message: "AIMessage") -> list[Block]:
     kwargs = message.additional_kwargs
     if kwargs:
         reasoning = kwargs.get("reasoning_content")
-        if isinstance(reasoning, str) and not any(b["type"] == "reasoning" for b in blocks):
+        if isinstance(reasoning, str) and not any(
+            b["type"] == "reasoning" and b.get("reasoning") for b in blocks
+        ):  # encrypted reasoning without text hides no text
             blocks = [{"type": "reasoning", "reasoning": reasoning}, *blocks]
         refusal = kwargs.get("refusal")
         if isinstance(refusal, str) and refusal and not _refuses(blocks):

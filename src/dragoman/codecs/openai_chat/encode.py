@@ -13,7 +13,7 @@ from dragoman.codecs.contract import Change, ChatRequest
 from dragoman.codecs.notes import note
 from dragoman.codecs.openai_chat.parts import API, encode_part, encode_parts
 from dragoman.codecs.openai_chat.tables import Dialect
-from dragoman.codecs.origin import is_from
+from dragoman.codecs.origin import is_from, provider_of, signer_of
 from dragoman.codecs.pairing import WireIds, in_call_order, with_results_split
 from dragoman.codecs.shapes import as_dict, as_dicts
 from dragoman.codecs.tools import function_tool, json_schema_of, tool_choice_of
@@ -36,6 +36,8 @@ _ROLES = {
     "user": "user", "human": "user", "assistant": "assistant", "ai": "assistant",
     "system": "system", "developer": "developer",
 }  # fmt: skip
+_LIMITS = ("max_tokens", "max_completion_tokens")
+_TOOL_KEYS = {"name", "description", "parameters", "strict"}
 _CHOICE: dict[str, Any] = {"auto": "auto", "none": "none", "any": "required"}
 
 
@@ -61,8 +63,9 @@ def encode_request(
     if request.response_format is not None:
         body["response_format"] = _response_format(request.response_format)
     if request.max_tokens is not None and not any(
-        extra.get(k) == request.max_tokens for k in ("max_tokens", "max_completion_tokens")
+        extra.get(k) == request.max_tokens for k in _LIMITS
     ):
+        extra = {k: v for k, v in extra.items() if k not in _LIMITS}
         body[dialect.max_tokens] = request.max_tokens
     for key in ("temperature", "top_p", "stream"):
         if (value := getattr(request, key)) is not None:
@@ -77,6 +80,8 @@ def encode_request(
 def _tool(tool: dict[str, Any], changes: list[Change] | None, k: int) -> dict[str, Any] | None:
     if tool.get("type") in ("function", "custom") and ("function" in tool or "custom" in tool):
         return tool
+    if tool.keys() <= _TOOL_KEYS and "name" in tool:
+        return {"type": "function", "function": tool}
     function = function_tool(tool)
     if function is not None:
         return {"type": "function", "function": function}
@@ -304,9 +309,18 @@ class Encoder:
             del wire["function"]
             wire["type"] = "custom"
             wire["custom"] = {"name": call.get("name") or "", "input": args.get("input") or ""}
-        if self._dialect.google and "extra_content" in extras:
+        if "extra_content" in extras and self._takes(message, self._dialect.google):
             wire["extra_content"] = extras["extra_content"]
         return wire
+
+    def _takes(self, message: AIMessage, is_known: bool) -> bool:
+        """Return whether signed things go back: to their maker, or by hand to who takes such."""
+        maker = provider_of(message)
+        if maker is None:
+            return is_known
+        return maker == self._dialect.provider or (
+            is_known and signer_of(maker) == signer_of(self._dialect.provider)
+        )
 
     def _more(
         self,
@@ -331,7 +345,7 @@ class Encoder:
             wire.update(kept)
         else:
             kept = {}
-        if dialect.google and mine:
+        if self._takes(message, dialect.google):
             for block in blocks:
                 if block.get("type") == "text" and isinstance(block.get("extras"), dict):
                     wire.update({f: block["extras"][f] for f in _GOOGLE if f in block["extras"]})
@@ -365,10 +379,11 @@ class Encoder:
                 if isinstance(t := message.additional_kwargs.get("reasoning_content"), str)
                 else []
             )
-        if details and dialect.details and mine:
+        takes_details = bool(details) and self._takes(message, dialect.details)
+        if takes_details:
             wire["reasoning_details"] = details
         wanted = dialect.reasoning_turns == "all" or k > self._loop_from
-        if texts and dialect.reasoning and mine and wanted and not (details and dialect.details):
+        if texts and dialect.reasoning and mine and wanted and not takes_details:
             wire[dialect.reasoning] = "".join(texts)
         elif (texts or details) and not (_REASONING & wire.keys()):
             note(

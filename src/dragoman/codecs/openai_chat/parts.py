@@ -3,10 +3,14 @@
 A part that is understood whole becomes a standard block (a data URL stays one string in `url`, so
 that nothing is copied); a part that is not travels as `non_standard`. Documented side fields
 (`cache_control`, `detail` ...) stand in `extras`, undocumented ones in `extras["openai_chat"]`.
+A url that we would not write ourselves (a wrong label, a kind the dialect does not take) is marked
+there with `as_came`, and goes back over this wire as it came.
 """
 
 from collections.abc import Callable
 from typing import Any
+
+import msgspec
 
 from dragoman.codecs.contract import Change
 from dragoman.codecs.media import (
@@ -14,6 +18,7 @@ from dragoman.codecs.media import (
     as_data_url,
     is_right_data_url,
     media_of,
+    mime_of,
     text_of_media,
 )
 from dragoman.codecs.notes import note
@@ -75,16 +80,23 @@ def _read_text(part: dict[str, Any]) -> dict[str, Any] | None:
 def _read_image(part: dict[str, Any]) -> dict[str, Any] | None:
     image = part.get("image_url")
     if isinstance(image, str) and image:
-        return {"type": "image", "url": image, "extras": {API: {"bare_url": True}}}
+        return {"type": "image", "url": image, "extras": {API: {**_mark(image), "bare_url": True}}}
     if not isinstance(image, dict) or not isinstance(url := image.get("url"), str) or not url:
         return None
-    block: dict[str, Any] = {"type": "image", "url": url}
     rest = {k: v for k, v in image.items() if k not in ("url", "detail") and v is not None}
     if rest:
         return None
+    extras: dict[str, Any] = {API: mark} if (mark := _mark(url)) else {}
     if image.get("detail") is not None:
-        block["extras"] = {"detail": image["detail"]}
-    return block
+        extras["detail"] = image["detail"]
+    block: dict[str, Any] = {"type": "image", "url": url}
+    return {**block, "extras": extras} if extras else block
+
+
+def _mark(url: str) -> dict[str, Any]:
+    """Return the mark of a data URL that is not as we would write it."""
+    is_right = url[:5].lower() != "data:" or is_right_data_url(url)
+    return {} if is_right else {"as_came": True}
 
 
 def _read_audio(part: dict[str, Any]) -> dict[str, Any] | None:
@@ -95,6 +107,8 @@ def _read_audio(part: dict[str, Any]) -> dict[str, Any] | None:
     if not (isinstance(data, str) and data and isinstance(form, str) and form):
         return None
     mime = MIME_OF_AUDIO.get(form, f"audio/{form}")
+    if data[:5].lower() == "data:" or _audio_format(mime_of(data, mime, "audio")) != form:
+        return None
     return {"type": "audio", "base64": data, "mime_type": mime}
 
 
@@ -108,16 +122,17 @@ def _read_file(part: dict[str, Any]) -> dict[str, Any] | None:
     data = given.get("file_data")
     if set(given) - {"filename"} != {"file_data"} or not isinstance(data, str) or ":" not in data:
         return None
-    block: dict[str, Any] = {"type": "file", "url": data}
+    extras: dict[str, Any] = {API: {"as_came": True}}
     if "filename" in given:
-        block["extras"] = {"filename": given["filename"]}
-    return block
+        extras["filename"] = given["filename"]
+    return {"type": "file", "url": data, "extras": extras}
 
 
 def _read_video(part: dict[str, Any]) -> dict[str, Any] | None:
     video = part.get("video_url")
     if isinstance(video, dict) and set(video) == {"url"} and isinstance(video["url"], str):
-        return {"type": "video", "url": video["url"]} if video["url"] else None
+        mark = {API: {"as_came": True}}
+        return {"type": "video", "url": video["url"], "extras": mark} if video["url"] else None
     return None
 
 
@@ -169,7 +184,7 @@ def encode_part(block: dict[str, Any], dialect: Dialect, path: str) -> dict[str,
     elif kind == "non_standard":
         return foreign_value(block, API)
     elif isinstance(kind, str) and (write := _WRITE.get(kind)) is not None:
-        part = write(block, media_of_url(block), dialect, path)
+        part = write(block, media_of_url(block), _dialect_for(block, dialect), path)
     else:
         return None
     extras = block.get("extras")
@@ -179,16 +194,34 @@ def encode_part(block: dict[str, Any], dialect: Dialect, path: str) -> dict[str,
                 part[key] = extras[key]
         own = extras.get(API)
         if isinstance(own, dict):
-            part.update({k: v for k, v in own.items() if k != "bare_url"})
+            part.update({k: v for k, v in own.items() if k not in ("bare_url", "as_came")})
             if own.get("bare_url") and "image_url" in part:
                 part["image_url"] = part["image_url"]["url"]
     return part
 
 
+def _came(block: dict[str, Any]) -> bool:
+    """Return whether the block came over this wire as it is."""
+    extras = block.get("extras")
+    own = extras.get(API) if isinstance(extras, dict) else None
+    return isinstance(own, dict) and own.get("as_came") is True
+
+
+def _dialect_for(block: dict[str, Any], dialect: Dialect) -> Dialect:
+    """Return the dialect that takes whatever came over this wire."""
+    return (
+        msgspec.structs.replace(dialect, file_urls=True, videos=True) if _came(block) else dialect
+    )
+
+
 def media_of_url(block: dict[str, Any]) -> Media:
     """Return the block's media; a data URL whose label is right stays one string."""
     url = block.get("url")
-    if isinstance(url, str) and not block.get("base64") and is_right_data_url(url):
+    if (
+        isinstance(url, str)
+        and not block.get("base64")
+        and (_came(block) or is_right_data_url(url))
+    ):
         return Media(str(block.get("type")), url, None, None, None, None)
     return media_of(block)
 
@@ -213,9 +246,13 @@ def _write_audio(
         media = media_of(block)
     if media.base64 is None or media.mime_type is None:
         raise _unsupported(media, dialect, path)
-    mime = media.mime_type.split(";")[0]
-    form = AUDIO_FORMATS.get(mime, mime.rpartition("/")[2])
+    form = _audio_format(media.mime_type)
     return {"type": "input_audio", "input_audio": {"data": media.base64, "format": form}}
+
+
+def _audio_format(mime: str) -> str:
+    mime = mime.split(";", maxsplit=1)[0]
+    return AUDIO_FORMATS.get(mime, mime.rpartition("/")[2])
 
 
 def _write_file(block: dict[str, Any], media: Media, dialect: Dialect, path: str) -> dict[str, Any]:

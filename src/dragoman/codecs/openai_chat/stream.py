@@ -67,6 +67,7 @@ class StreamDecoder:
         self._details: dict[Any, _Detail] = {}
         self._customs: dict[Any, list[str]] = {}
         self._tools_shown: dict[Any, bool] = {}
+        self._is_whole = False  # whether what is told is a whole message
         self._is_closed = False
 
     def feed(self, event: str | None, data: Any) -> list[AIMessageChunk]:
@@ -191,6 +192,7 @@ class StreamDecoder:
                 self.reply.late(**{key: value})
         delta = choice.get("delta") or choice.get("message")
         if isinstance(delta, dict):
+            self._is_whole = not choice.get("delta")
             self._tell_message(delta)
         if (reason := as_str(choice.get("finish_reason"))) is not None:
             self._finish = reason
@@ -266,7 +268,8 @@ class StreamDecoder:
         """
         kind = as_str(raw.get("type")) or "reasoning.text"
         index = raw.get("index")
-        key = (index if isinstance(index, (int, str)) else n, kind)
+        # Pieces of one entry share index and type; in a whole message every entry is its own.
+        key = (index if isinstance(index, (int, str)) and not self._is_whole else n, kind)
         detail = self._details.setdefault(key, _Detail(key))
         return detail.tell(raw, kind, self.reply)
 

@@ -61,8 +61,9 @@ DIALECTS: dict[str, Dialect] = {
         Dialect(provider="openrouter", reasoning="reasoning", details=True, file_urls=True, videos=True),
         Dialect(provider="snowflake", details=True),
         # Gemini's endpoint refuses null content and wants its signatures back.
-        Dialect(provider="google", google=True, empty="", videos=False),
+        Dialect(provider="google", google=True, empty=""),
         Dialect(provider="google_genai", google=True, empty=""),
+        Dialect(provider="gemini", google=True, empty=""),
         Dialect(provider="vllm", reasoning="reasoning"),
         Dialect(provider="crusoe", reasoning="reasoning"),
         Dialect(provider="llamacpp", reasoning="reasoning_content", empty=""),
@@ -83,11 +84,7 @@ def dialect_of(provider: str | None) -> Dialect:
     row = DIALECTS.get(provider)
     if row is None:  # `huggingface-together` is served through the router of `huggingface`
         base = DIALECTS.get(provider.split("-")[0])
-        row = (
-            msgspec.structs.replace(base, provider=provider)
-            if base is not None and base.provider not in ("openai", "google")
-            else Dialect(provider=provider)
-        )
+        row = msgspec.structs.replace(base or Dialect(provider=provider), provider=provider)
     return row
 
 
