@@ -57,9 +57,7 @@ async def test_max_concurrency_holds_for_a_parallel(colour):
         with lock:
             running -= 1
 
-    await colour.invoke(
-        RunnableParallel(dict.fromkeys("abcdef", work)), 1, {"max_concurrency": 2}
-    )
+    await colour.invoke(RunnableParallel(dict.fromkeys("abcdef", work)), 1, {"max_concurrency": 2})
     assert most == 2
 
 

@@ -16,6 +16,8 @@ from dragoman.runnables.config import resolve_config
 
 __all__ = ["aclose_all", "aonce", "astream_traced", "close_all", "stream_traced"]
 
+_END: Any = object()
+
 Flow = Callable[[Any, Scope, dict[str, Any]], list[Any]]
 """Input iterator, scope, kwargs -> the stages opened, each reading the one before; the last is the output."""
 
@@ -62,12 +64,20 @@ class StreamRun:
         self.outputs = Accumulator()
         self.taps = [tap for h in manager.handlers if (tap := getattr(h, "tap_chunk", None))]
 
-    def tapped(self, inputs: Iterator[Any]) -> Iterator[Any]:
+    def tapped(self, first: Any, inputs: Iterator[Any]) -> Iterator[Any]:
+        if first is _END:
+            return
+        self.inputs.feed(first)
+        yield first
         for chunk in inputs:
             self.inputs.feed(chunk)
             yield chunk
 
-    async def atapped(self, inputs: AsyncIterator[Any]) -> AsyncIterator[Any]:
+    async def atapped(self, first: Any, inputs: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        if first is _END:
+            return
+        self.inputs.feed(first)
+        yield first
         async for chunk in inputs:
             self.inputs.feed(chunk)
             yield chunk
@@ -136,12 +146,14 @@ def stream_traced(
         finally:
             close_all(stages)
         return
+    # A step of a stream starts when its first input is there.
+    first = next(inputs, _END)
     manager = run(start(SYNC, owner, config, {"input": ""}, **said))
     seen = StreamRun(manager)
     scope = open_scope(config, manager, is_async=False)
     stages: list[Any] = []
     try:
-        stages = flow(seen.tapped(inputs), scope, kwargs)
+        stages = flow(seen.tapped(first, inputs), scope, kwargs)
         yield from _sync_items(stages, scope.child(), seen)
     except GeneratorExit:
         # The consumer has had enough: for the handlers this run ended with what it gave so far.
@@ -180,12 +192,13 @@ async def astream_traced(
         finally:
             await aclose_all(stages)
         return
+    first = await anext(inputs, _END)
     manager = await start(ASYNC, owner, config, {"input": ""}, **said)
     seen = StreamRun(manager)
     scope = open_scope(config, manager, is_async=True)
     stages: list[Any] = []
     try:
-        stages = flow(seen.atapped(inputs), scope, kwargs)
+        stages = flow(seen.atapped(first, inputs), scope, kwargs)
         stages.append(_async_items(stages[:], scope.child(), seen))
         async for item in stages[-1]:
             yield item
