@@ -173,18 +173,19 @@ class _AsyncDoor:
                 return await body()
 
         tasks = [asyncio.create_task(work(body)) for body in bodies]
+        if not tasks:
+            return []
         try:
-            await asyncio.gather(*tasks)
-        except BaseException as failure:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-            if isinstance(failure, asyncio.CancelledError):
-                raise
-            for task in tasks:
-                if not task.cancelled() and (error := task.exception()) is not None:
-                    raise error  # noqa: B904 - the failure of the first body in order
-            raise
+            # Unlike `asyncio.gather`, this raises only if the caller is cancelled.
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+        finally:
+            if any(not task.done() for task in tasks):
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
+        for task in tasks:
+            if not task.cancelled() and (error := task.exception()) is not None:
+                raise error
         return [task.result() for task in tasks]
 
 
