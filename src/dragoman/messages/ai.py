@@ -14,6 +14,7 @@ from msgspec import UNSET
 
 from dragoman.errors import MergeError, MessageError, short
 from dragoman.messages.base import (
+    ITEM_TYPES,
     NOT_GIVEN,
     BaseMessage,
     BaseMessageChunk,
@@ -93,22 +94,28 @@ class AIMessage(BaseMessage, kw_only=True, dict=True, tag="ai"):
 
     def __post_init__(self) -> None:
         if (
-            self._raw_content.__class__ is str
-            and (self.id is None or self.id.__class__ is str)
+            (self.id is None or self.id.__class__ is str)
             and self.name is None
             and self.type is self._default_type
             and self.usage_metadata is None
             and self._raw_invalid_tool_calls is UNSET
             and self._raw_content_blocks is UNSET
             and self._raw_additional_kwargs is UNSET
-            and self._raw_response_metadata is UNSET
         ):
-            calls = self._raw_tool_calls
-            if calls is UNSET:
-                return
-            if calls.__class__ is list and calls:
-                self._raw_tool_calls = rebuilt_calls(calls)
-                return
+            content, metadata = self._raw_content, self._raw_response_metadata
+            if content.__class__ is list and ITEM_TYPES.issuperset(map(type, content)):
+                content = self._raw_content = content.copy()
+            if metadata.__class__ is dict:
+                metadata = self._raw_response_metadata = metadata.copy()
+            if (content.__class__ is str or content.__class__ is list) and (
+                metadata is UNSET or metadata.__class__ is dict
+            ):
+                calls = self._raw_tool_calls
+                if calls is UNSET:
+                    return
+                if calls.__class__ is list and calls:
+                    self._raw_tool_calls = rebuilt_calls(calls)
+                    return
         self._check()
 
     def _check(self) -> None:

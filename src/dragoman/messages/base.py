@@ -59,6 +59,10 @@ NOT_GIVEN: Any = UNSET
 """The default of fields that have to be given; checked in `__post_init__`."""
 
 
+ITEM_TYPES = frozenset({str, dict})
+"""What may stand in a list of content, as it is."""
+
+
 class TextAccessor(str):
     """The text of a message: a `str`; calling it as a method is deprecated."""
 
@@ -152,15 +156,19 @@ class BaseMessage(_Content, kw_only=True, dict=True, omit_defaults=True, tag_fie
 
     def __post_init__(self) -> None:
         if (
-            self._raw_content.__class__ is str
-            and self.id is None
+            (self.id is None or self.id.__class__ is str)
             and self.name is None
             and self.type is self._default_type
             and self._raw_content_blocks is UNSET
             and self._raw_additional_kwargs is UNSET
             and self._raw_response_metadata is UNSET
         ):
-            return  # nearly every message: nothing to check
+            content = self._raw_content
+            if content.__class__ is str:
+                return  # nearly every message: nothing to check
+            if content.__class__ is list and ITEM_TYPES.issuperset(map(type, content)):
+                self._raw_content = content.copy()
+                return
         self._check()
 
     def _check(self) -> None:

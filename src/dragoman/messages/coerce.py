@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, cast
 
 from dragoman.errors import ErrorCode, MessageError, create_message, short
 from dragoman.messages.ai import AIMessage
-from dragoman.messages.arguments import make_call
+from dragoman.messages.arguments import make_call, read_arguments
 from dragoman.messages.base import BaseMessage
 from dragoman.messages.chat import ChatMessage
 from dragoman.messages.dicts import read_fields
@@ -79,6 +79,8 @@ def convert_to_messages(messages: Iterable[Any] | Any) -> list[BaseMessage]:
 def _convert(item: Any, position: int) -> BaseMessage:
     if isinstance(item, BaseMessage):
         return item
+    if item.__class__ is dict and (made := _common(item)) is not None:
+        return made
     path = f"$[{position}]"
     if item.__class__ is dict or isinstance(item, Mapping):
         return _from_dict(item, path)
@@ -96,6 +98,39 @@ def _convert(item: Any, position: int) -> BaseMessage:
         return _build(role, {"content": content}, path)
     text = f"Unsupported message type: {type(item)}"
     raise _NotAMessageError(_error(text), path=path)
+
+
+_SIMPLE: dict[Any, type[BaseMessage]] = {
+    "user": HumanMessage,
+    "human": HumanMessage,
+    "assistant": AIMessage,
+    "ai": AIMessage,
+    "system": SystemMessage,
+}
+
+
+def _common(item: dict[str, Any]) -> BaseMessage | None:
+    """Return the message of a dict in one of the three commonest shapes, else None."""
+    try:
+        role, content = item["role"], item["content"] or ""
+        size = len(item)
+        if size == 2:
+            return _SIMPLE[role](content)
+        if size == 3:
+            if role == "tool":
+                return ToolMessage(content, tool_call_id=item["tool_call_id"])
+            if role == "assistant":
+                calls: list[Any] = []
+                for call in item["tool_calls"]:
+                    function = call["function"]
+                    args, _ = read_arguments(function["arguments"])
+                    if args is None:
+                        return None
+                    calls.append({"name": function["name"], "args": args, "id": call["id"]})
+                return AIMessage(content, tool_calls=calls)
+    except (KeyError, TypeError, MessageError):
+        pass  # another shape, or an error to be told with its place
+    return None
 
 
 def _from_dict(item: Mapping[str, Any], path: str) -> BaseMessage:

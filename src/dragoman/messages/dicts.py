@@ -5,11 +5,15 @@ written back.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import cache
+from operator import attrgetter
 from typing import Any, TypeVar, cast
+
+from msgspec import UNSET
 
 from dragoman.errors import DecodeError, MessageError, short
 from dragoman.messages.base import BaseMessage, field_names
-from dragoman.messages.registry import CLASSES, nearest_class
+from dragoman.messages.registry import CLASSES, PLAIN_CLASSES, nearest_class
 
 __all__ = [
     "_message_from_dict",
@@ -38,6 +42,34 @@ def _plain(value: Any) -> Any:
     if isinstance(value, BaseMessage):
         return dump(value)
     return value
+
+
+@cache
+def _plan(cls: type) -> tuple[tuple[str, ...], Any, tuple[tuple[str, Any], ...]]:
+    """Return the names of a class's fields, a getter of their slots, and its lazy fields."""
+    names = field_names(cls)
+    lazy = cast("dict[str, Any]", getattr(cls, "_lazy", {}))
+    slots = ["_raw_" + name if name in lazy else name for name in names]
+    return names, attrgetter(*slots), tuple(lazy.items())
+
+
+def _dump_all(message: BaseMessage) -> dict[str, Any]:
+    """Return every field, for classes whose slots hold what their fields show."""
+    names, get, lazy = _plan(message.__class__)
+    fields = dict(zip(names, get(message), strict=True))
+    for name, make in lazy:
+        value = fields[name]
+        fields[name] = make() if value is UNSET else _plain(value)
+    for name in _CONTAINERS:
+        value = fields.get(name)
+        if value.__class__ not in _SCALARS:
+            fields[name] = _plain(value)
+    if message.__dict__:
+        fields.update((name, _plain(value)) for name, value in message.__dict__.items())
+    return fields
+
+
+_CONTAINERS = ("content", "artifact", "usage_metadata")
 
 
 def dump(
@@ -88,12 +120,13 @@ def message_to_dict(message: BaseMessage) -> dict[str, Any]:
     >>> message_to_dict(HumanMessage("hi"))["data"]["content"]
     'hi'
     """
-    return {"type": message.type, "data": dump(message)}
+    flat = message.__class__ in PLAIN_CLASSES
+    return {"type": message.type, "data": _dump_all(message) if flat else dump(message)}
 
 
 def messages_to_dict(messages: Sequence[BaseMessage]) -> list[dict[str, Any]]:
     """Return `message_to_dict` of each."""
-    return [{"type": message.type, "data": dump(message)} for message in messages]
+    return [message_to_dict(message) for message in messages]
 
 
 def messages_from_dict(messages: Sequence[dict[str, Any]]) -> list[BaseMessage]:
@@ -121,8 +154,9 @@ def _from_dict(item: Any, path: str) -> BaseMessage:
         message = f"Got unexpected message type: {short(kind)}"
         raise DecodeError(message, path=path, hint=f"one of {', '.join(CLASSES)}")
     try:
-        return cls(**data)
-    except TypeError:
+        # What is empty is what the field is without it; an artifact may be anything.
+        return cls(**{k: v for k, v in data.items() if v or v == "" or k == "artifact"})
+    except (TypeError, AttributeError):
         return read_fields(cls, data, f"{path}.data")
     except MessageError as error:
         raise _at(error, f"{path}.data") from error

@@ -14,10 +14,12 @@ from msgspec import UNSET
 
 from dragoman._json import TAG, from_plain, is_plain, to_plain
 from dragoman.errors import DecodeError, EncodeError, MessageError, short
+from dragoman.messages.ai import AIMessage
 from dragoman.messages.base import BaseMessage, field_names
 from dragoman.messages.dicts import read_fields
 from dragoman.messages.partial_json import decode_json
 from dragoman.messages.registry import CLASSES, PLAIN_CLASSES, AnyMessage, nearest_class
+from dragoman.messages.tool import ToolMessage
 
 __all__ = ["FORMAT_VERSION", "messages_from_json", "messages_to_json"]
 
@@ -31,18 +33,25 @@ _TAG_TEXT = b'"' + TAG.encode() + b'"'
 
 def _is_flat(message: BaseMessage) -> bool:
     """Return whether msgspec can encode the message as it is, losing nothing."""
-    if message.__class__ not in PLAIN_CLASSES or message.__dict__:
+    cls = message.__class__
+    if cls not in PLAIN_CLASSES or message.__dict__:
         return False
     content = message._raw_content
     if content.__class__ is not str and not is_plain(content):
         return False
-    for value in (message._raw_additional_kwargs, message._raw_response_metadata):
-        if value is not UNSET and not is_plain(value):
-            return False
-    calls: Any = getattr(message, "_raw_tool_calls", UNSET)
-    if calls is not UNSET and not is_plain(calls):
+    value = message._raw_additional_kwargs
+    if value is not UNSET and not is_plain(value):
         return False
-    return is_plain(getattr(message, "artifact", None))
+    value = message._raw_response_metadata
+    if value is not UNSET and not is_plain(value):
+        return False
+    if cls is AIMessage:
+        calls = message._raw_tool_calls  # pyright: ignore[reportAttributeAccessIssue]
+        return calls is UNSET or is_plain(calls)
+    if cls is ToolMessage:
+        artifact: Any = message.artifact  # pyright: ignore[reportAttributeAccessIssue]
+        return artifact is None or is_plain(artifact)
+    return True
 
 
 def _as_dict(message: BaseMessage, path: str) -> dict[str, Any]:

@@ -65,7 +65,7 @@ class ToolMessage(BaseMessage, ToolOutputMixin, kw_only=True, dict=True, tag="to
             self._raw_content.__class__ is str
             and self.tool_call_id.__class__ is str
             and self.status == "success"
-            and self.id is None
+            and (self.id is None or self.id.__class__ is str)
             and self.name is None
             and self.type is self._default_type
             and self._raw_content_blocks is UNSET

@@ -148,6 +148,8 @@ def _anthropic(kind: str) -> Callable[[Block], list[Block] | None]:
             made = {"type": kind, "file_id": source["file_id"]}
         elif given == "text" and isinstance(source.get("data"), str):
             made = {"type": "text-plain", "text": source["data"], "mime_type": "text/plain"}
+        elif given == "content" and (text := _joined(source.get("content"))) is not None:
+            made = {"type": "text-plain", "text": text, "mime_type": "text/plain"}
         else:
             return None
         return [_finished(made, block, ("source",))]
@@ -156,6 +158,37 @@ def _anthropic(kind: str) -> Callable[[Block], list[Block] | None]:
 
 
 _anthropic_image = _anthropic("image")
+
+
+def _joined(content: Any) -> str | None:
+    """Return the text of a list of text blocks; None if it holds anything else."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list) or not content:
+        return None
+    texts = [b.get("text") for b in content if isinstance(b, dict) and b.get("type") == "text"]
+    known = [t for t in texts if isinstance(t, str)]
+    return "\n".join(known) if len(known) == len(content) else None
+
+
+def _search_result(block: Block) -> list[Block] | None:
+    """Anthropic's search result: a titled text."""
+    text = _joined(block.get("content"))
+    if text is None:
+        return None
+    made: Block = {"type": "text-plain", "text": text, "mime_type": "text/plain"}
+    if isinstance(block.get("title"), str):
+        made["title"] = block["title"]
+    return [_finished(made, block, ("content", "title"))]
+
+
+def _document_url(block: Block) -> list[Block] | None:
+    """Mistral's document by address, as a string or a dict."""
+    given = block.get("document_url")
+    url = given.get("url") if isinstance(given, dict) else given
+    if not isinstance(url, str) or not url:
+        return None
+    return [_finished(_from_url("file", url), block, ("document_url",))]
 
 
 def _image(block: Block) -> list[Block] | None:
@@ -207,6 +240,30 @@ def _converse_image(block: Block) -> list[Block] | None:
     return [_finished(made, block, ("image",), extras)]
 
 
+def _converse_film(kind: str) -> Callable[[Block], list[Block] | None]:
+    """Bedrock Converse's video and audio."""
+
+    def translate(block: Block) -> list[Block] | None:
+        inner = block.get(kind)
+        source = inner.get("source") if isinstance(inner, dict) else None
+        if not isinstance(inner, dict) or not isinstance(source, dict):
+            return None
+        data, place = _as_base64(source.get("bytes")), source.get("s3Location")
+        made: Block = {"type": kind}
+        if data is not None:
+            made["base64"] = data
+        elif isinstance(place, dict) and isinstance(place.get("uri"), str):
+            made["url"] = place["uri"]
+        else:
+            return None
+        form = str(inner.get("format"))
+        made["mime_type"] = f"{kind}/{'3gpp' if form == 'three_gp' else form}"
+        extras = {key: value for key, value in inner.items() if key not in ("source", "format")}
+        return [_finished(made, block, (kind,), extras)]
+
+    return translate
+
+
 def _converse_document(block: Block) -> list[Block] | None:
     """Bedrock Converse's document."""
     inner = block.get("document")
@@ -252,15 +309,33 @@ def _media(block: Block) -> list[Block] | None:
 
 
 def _file_data(block: Block) -> list[Block] | None:
-    """Google's file by address."""
-    inner = block.get("file_data", block)
-    uri = inner.get("file_uri") if isinstance(inner, dict) else None
-    if not isinstance(uri, str) or not isinstance(inner, dict):
+    """Google's file by address, in either spelling of its keys."""
+    inner = block.get("file_data", block.get("fileData", block))
+    if not isinstance(inner, dict):
+        return None
+    uri = inner.get("file_uri", inner.get("fileUri"))
+    if not isinstance(uri, str):
         return None
     made: Block = {"type": "file", "url": uri}
-    if inner.get("mime_type"):
-        made["mime_type"] = inner["mime_type"]
-    return [_finished(made, block, ("file_data", "file_uri", "mime_type"))]
+    mime = inner.get("mime_type", inner.get("mimeType"))
+    if mime:
+        made["mime_type"] = mime
+    used = ("file_data", "fileData", "file_uri", "fileUri", "mime_type", "mimeType")
+    return [_finished(made, block, used)]
+
+
+def _inline_data(block: Block) -> list[Block] | None:
+    """Google's payload, in either spelling of its keys."""
+    inner = block.get("inline_data", block.get("inlineData"))
+    if not isinstance(inner, dict):
+        return None
+    data, mime = _as_base64(inner.get("data")), inner.get("mime_type", inner.get("mimeType"))
+    if data is None or not isinstance(mime, str):
+        return None
+    kind = mime.partition("/")[0]
+    kind = kind if kind in ("image", "audio", "video") else "file"
+    made: Block = {"type": kind, "base64": data, "mime_type": mime}
+    return [_finished(made, block, ("inline_data", "inlineData"))]
 
 
 def _bare_text(block: Block) -> list[Block] | None:
@@ -292,11 +367,18 @@ MEDIA: dict[str, Callable[[Block], list[Block] | None]] = {
     "document": _anthropic("file"),
     "media": _media,
     "file_data": _file_data,
+    "search_result": _search_result,
+    "document_url": _document_url,
 }
 UNTYPED: dict[str, Callable[[Block], list[Block] | None]] = {
     "text": _bare_text,
     "document": _converse_document,
     "image": _converse_image,
+    "video": _converse_film("video"),
+    "audio": _converse_film("audio"),
     "file_data": _file_data,
+    "fileData": _file_data,
+    "inline_data": _inline_data,
+    "inlineData": _inline_data,
 }
 """Shapes without a `type`, by the key that gives them away."""

@@ -16,7 +16,7 @@ from dragoman.errors import DecodeError
 from dragoman.transcript.repair import Issue, repair_messages, validate_messages
 from dragoman.transcript.rules import RULES, target_of
 
-__all__ = ["check_body", "history_key", "repair_body"]
+__all__ = ["check_body", "history_key", "raw_index", "repair_body"]
 
 
 def _api(body: Any, api: str | None) -> tuple[str, str | None]:
@@ -60,7 +60,7 @@ def check_body(body: dict[str, Any], api: str | None = None) -> list[Issue]:
     codec = get_codec(name)
     request = codec.decode_request(body)
     issues = [
-        replace(issue, index=_raw_index(codec, body, issue.index))
+        replace(issue, index=raw_index(codec, body, issue.index))
         for issue in validate_messages(request.messages, target)
         if not (_goes_on(body) and issue.code in ("orphan_result", "mismatched_result"))
     ]
@@ -116,7 +116,7 @@ def history_key(body: dict[str, Any]) -> str:
     return next((key for key in ("messages", "contents", "input") if key in body), "messages")
 
 
-def _raw_index(codec: Codec, body: dict[str, Any], index: int) -> int:
+def raw_index(codec: Codec, body: dict[str, Any], index: int) -> int:
     """Return which of the body's own messages became the message at `index`.
 
     A codec may put the system prompt in front, or make several messages of one. How many messages

@@ -10,11 +10,15 @@ from collections.abc import Callable, Iterable, Sequence
 from math import ceil
 from typing import Any
 
+from msgspec import UNSET
+
 from dragoman.errors import MessageError, short
 from dragoman.messages.ai import AIMessage
 from dragoman.messages.base import BaseMessage
 from dragoman.messages.chat import ChatMessage
 from dragoman.messages.coerce import convert_to_messages
+from dragoman.messages.human import HumanMessage
+from dragoman.messages.system import SystemMessage
 from dragoman.messages.tool import ToolMessage
 
 __all__ = ["count_tokens_approximately", "message_counter"]
@@ -27,10 +31,20 @@ _IMAGES = frozenset({"image", "image_url", "input_image"})
 _MEDIA = frozenset({"audio", "video", "file", "input_audio", "input_file", "document", "media"})
 
 
-def _role(message: BaseMessage) -> str:
+# What the role costs, by class; others are asked.
+_ROLE_LENGTH: dict[type, int] = {
+    cls: len(cls._role)
+    for cls in (HumanMessage, AIMessage, SystemMessage, ToolMessage)
+    if cls._role is not None
+}
+
+
+def _role_length(message: BaseMessage) -> int:
     if isinstance(message, ChatMessage):
-        return message.role
-    return str(message.additional_kwargs.get("__openai_role__") or message.role)
+        return len(message.role)
+    if message._raw_additional_kwargs is UNSET:
+        return len(message.role)
+    return len(str(message.additional_kwargs.get("__openai_role__") or message.role))
 
 
 def _strip(value: Any, depth: int = 0) -> tuple[Any, int]:
@@ -98,26 +112,35 @@ def message_counter(
         message = f"chars_per_token has to be positive, got {short(chars_per_token)}"
         raise MessageError(message)
 
+    role_length = _ROLE_LENGTH.get
+
     def count(message: BaseMessage) -> float:
+        cls = message.__class__
         content = message.content
         tokens = extra_tokens_per_message
         if content.__class__ is str:
-            chars = float(len(content))
+            chars: float = len(content)
+            if cls is AIMessage:
+                calls = message._raw_tool_calls
+                if calls is not UNSET and calls:
+                    chars += len(repr(calls))
+            elif isinstance(message, AIMessage) and message.tool_calls:
+                chars += len(repr(message.tool_calls))
         else:
-            chars = 0.0
+            chars = 0
             for block in content:
                 more, cost = _block(block, tokens_per_image)
                 chars += more
                 tokens += cost
-        if isinstance(message, AIMessage):
-            if content.__class__ is str and message.tool_calls:
-                chars += len(repr(message.tool_calls))
-        elif isinstance(message, ToolMessage):
+        if cls is ToolMessage or isinstance(message, ToolMessage):
             chars += len(message.tool_call_id)
-        chars += len(_role(message))
+        if message._raw_additional_kwargs is UNSET:
+            chars += role_length(cls) or _role_length(message)
+        else:
+            chars += _role_length(message)
         if count_name and message.name:
             chars += len(message.name)
-        return ceil(chars / chars_per_token) + tokens
+        return -(-chars // chars_per_token) + tokens
 
     return count
 

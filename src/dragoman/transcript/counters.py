@@ -29,13 +29,11 @@ class MessageCounter:
 
     def __init__(self, count: Callable[[Any], Any], *, trusted: bool = False) -> None:
         self._count = count
-        self._trusted = trusted
         self._seen: dict[int, Number] = {}
-
-    def one(self, message: BaseMessage) -> Number:
+        self.one: Callable[[BaseMessage], Number] = count if trusted else self._once
         """Return the tokens of a message."""
-        if self._trusted:
-            return self._count(message)
+
+    def _once(self, message: BaseMessage) -> Number:
         known = self._seen.get(id(message))
         if known is None:
             known = self._seen[id(message)] = _checked(self._count(message))

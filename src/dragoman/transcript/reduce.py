@@ -23,8 +23,8 @@ _KNOWN = PLAIN_CLASSES
 
 def _taken(given: Any) -> tuple[list[BaseMessage], list[Any]]:
     """Return one side as messages that all have ids, and those ids; callers' objects stay as they are."""
-    items: Any = given if isinstance(given, list) else [given]
-    if not set(map(type, items)) <= _KNOWN:
+    items: Any = given if given.__class__ is list else [given]
+    if not _KNOWN.issuperset(map(type, items)):
         if isinstance(given, str | dict | BaseMessage) or (
             isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], str)
         ):
@@ -33,10 +33,10 @@ def _taken(given: Any) -> tuple[list[BaseMessage], list[Any]]:
             items = convert_to_messages(given if not isinstance(given, list) else items)
         items = [message_chunk_to_message(message) for message in items]
     ids: list[Any] = list(map(_id, items))
-    if None in ids:
+    if not all(ids):
         items = list(items)
         for position, id_val in enumerate(ids):
-            if id_val is None:
+            if not id_val:
                 ids[position] = str(uuid4())
                 items[position] = items[position].model_copy(update={"id": ids[position]})
     return items, ids

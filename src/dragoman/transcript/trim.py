@@ -5,14 +5,16 @@ to the last 2,000 tokens looks at about those that stay. Units (a turn with call
 never split, and the last human message survives, unless asked otherwise.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
+from itertools import count, islice
 from typing import Any, Literal, cast
 
 from dragoman.errors import MessageError, TranscriptError, short
 from dragoman.messages.base import BaseMessage
 from dragoman.messages.coerce import convert_to_messages
 from dragoman.messages.human import HumanMessage
+from dragoman.messages.registry import CLASSES
 from dragoman.messages.system import SystemMessage
 from dragoman.messages.tool import ToolMessage
 from dragoman.transcript.counters import Counter, MessageCounter, counter_of
@@ -21,6 +23,7 @@ from dragoman.transcript.verb import verb
 
 __all__ = ["trim_messages"]
 
+_KNOWN = frozenset(CLASSES.values())
 Split = Callable[[str], list[str]]
 
 
@@ -45,6 +48,18 @@ class _History:
         if made is None:
             made = self.made[position] = convert_to_messages([item])[0]
         return made
+
+    def forwards(self) -> Iterator[BaseMessage]:
+        """Yield the messages from the start."""
+        return map(self._made, count(), self.given)
+
+    def backwards(self, stop: int) -> Iterator[BaseMessage]:
+        """Yield the messages in front of `stop`, the last first."""
+        given = islice(reversed(self.given), len(self.given) - stop, None)
+        return map(self._made, count(stop - 1, -1), given)
+
+    def _made(self, position: int, item: Any) -> BaseMessage:
+        return item if item.__class__ in _KNOWN else self[position]
 
     def slice(self, start: int, stop: int) -> list[BaseMessage]:
         return [self[position] for position in range(start, stop)]
@@ -170,7 +185,9 @@ class _First:
         self, ends: Callable[[BaseMessage], bool] | None, keep_last_human: bool
     ) -> list[BaseMessage]:
         history, total = self.history, len(self.history)
-        stop = _fitting(self.counter, self.budget, total, lambda k: history.slice(0, k), history)
+        stop = _fitting(
+            self.counter, self.budget, total, lambda k: history.slice(0, k), history.forwards()
+        )
         kept = history.slice(0, stop)
         if stop < total:
             if self.split is not None:
@@ -250,7 +267,7 @@ class _Last:
             self.budget,
             size,
             lambda k: history.slice(self.stop - k, self.stop),
-            _Reversed(history, self.stop),
+            history.backwards(self.stop),
         )
         tail = history.slice(self.stop - count, self.stop)
         if count < size:
@@ -303,20 +320,10 @@ class _Last:
             else self.max_tokens,
             size,
             lambda k: [*fixed, *history.slice(self.stop - k, self.stop)],
-            _Reversed(history, self.stop),
+            history.backwards(self.stop),
         )
         tail = history.slice(self.stop - count, self.stop)
         return fixed + (without_orphans(tail) if count < size else tail)
-
-
-class _Reversed:
-    """A history seen from its end."""
-
-    def __init__(self, history: _History, stop: int) -> None:
-        self.history, self.stop = history, stop
-
-    def __getitem__(self, position: int) -> BaseMessage:
-        return self.history[self.stop - 1 - position]
 
 
 def _fitting(
@@ -324,7 +331,7 @@ def _fitting(
     budget: float,
     size: int,
     candidate: Callable[[int], list[BaseMessage]],
-    walk: Any,
+    walk: Iterator[BaseMessage],
 ) -> int:
     """Return how many messages, from the kept end, fit into `budget`.
 
@@ -333,10 +340,13 @@ def _fitting(
     """
     if isinstance(counter, MessageCounter):
         used: float = 0
-        for position in range(size):
-            used += counter.one(walk[position])
+        position = 0
+        one = counter.one
+        for message in islice(walk, size):
+            used += one(message)
             if used > budget:
                 return position
+            position += 1  # noqa: SIM113 - the count of what fits, not of what was seen
         return size
     fits, step = 0, 1
     while fits < size:
