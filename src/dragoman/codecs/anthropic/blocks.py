@@ -6,7 +6,8 @@ and blocks of Anthropic's own only go where they came from.
 """
 
 import base64
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import repeat
 from typing import Any
 
 from dragoman.codecs.anthropic.decode import API
@@ -74,7 +75,11 @@ class BlockWriter:
 
     def user(self, message: BaseMessage, path: str, ids: WireIds) -> list[dict[str, Any]]:
         """Return the blocks of a user message."""
-        return self._blocks(blocks_of(message), path, _Place(message, self._provider), ids)
+        blocks = [
+            given if given is not None else block
+            for block, given in zip(blocks_of(message), _given(message), strict=False)
+        ]
+        return self._blocks(blocks, path, _Place(message, self._provider), ids)
 
     def assistant(self, message: BaseMessage, path: str, ids: WireIds) -> list[dict[str, Any]]:
         """Return the blocks of an assistant message, every call once."""
@@ -345,6 +350,24 @@ class BlockWriter:
             return {"type": "redacted_thinking", "data": data}
         self._lose("dropped_block", path, "a block of another provider is left out")
         return None
+
+
+def _given(message: BaseMessage) -> Iterator[dict[str, Any] | None]:
+    """Yield, for each block, what the user gave in Anthropic's own form and must not be reread.
+
+    Text in a document, and search results, are read as text by others; here they stay documents.
+    """
+    content = message.content
+    for block in content if isinstance(content, list) else ():
+        source = block.get("source") if isinstance(block, dict) else None
+        kind = block.get("type") if isinstance(block, dict) else None
+        inner = source.get("type") if isinstance(source, dict) else None
+        is_document = kind == "document" and inner in ("text", "content")
+        if is_document or (kind == "search_result" and "content" in block):
+            yield {"type": "non_standard", "value": block}
+        else:
+            yield None
+    yield from repeat(None)
 
 
 def _redacted(raw: Any) -> str | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from dragoman.codecs.arguments import dump_arguments
 from dragoman.codecs.contract import Change
-from dragoman.codecs.gemini.tables import API, DUMMY_SIGNATURE, MADE_ID, NATIVE_PARTS
+from dragoman.codecs.gemini.tables import API, DUMMY_SIGNATURE, MADE_ID, NATIVE_PARTS, snake
 from dragoman.codecs.gemini.wire import camel_keys, write_media, write_response
 from dragoman.codecs.media import media_of
 from dragoman.codecs.origin import foreign_value, is_from, provider_of, signer_of
@@ -129,8 +129,10 @@ class PartWriter:
         signature = extras.get("signature")
         if isinstance(signature, str) and place.is_own:
             sides["thoughtSignature"] = signature
-        if isinstance(extras.get("video_metadata"), dict):
-            sides["videoMetadata"] = extras["video_metadata"]
+        for key in ("videoMetadata", "mediaResolution"):
+            value = extras.get(key, extras.get(snake(key)))
+            if value is not None:
+                sides[key] = value
         bag = extras.get(API)
         if isinstance(bag, dict) and isinstance(bag.get("part"), dict):
             sides.update(bag["part"])
