@@ -88,7 +88,7 @@ class StreamReader:
                 out += self._decoder.feed(name, payload)
         except DecodeError as error:
             if not self.is_done:
-                text = "the stream was cut in the middle of an event"
+                text = f"the stream was cut in the middle of an event: {error.message}"
                 raise ModelStreamError(text, provider=self._provider) from error
         if not self.is_done:
             self.received += out

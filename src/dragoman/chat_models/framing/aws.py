@@ -80,6 +80,7 @@ class AwsEventStream:
             DecodeError: If bytes of an unfinished frame are left.
         """
         if self._buffer:
+            self.feed(b"")  # says so if the frame is damaged, not only cut
             self._buffer.clear()
             message = "the event stream ended inside a frame"
             raise DecodeError(message, hint="the connection was cut; try again")
