@@ -181,7 +181,8 @@ def blocks_of(message: BaseMessage) -> list[dict[str, Any]]:
         if isinstance(content, str):
             return [{"type": "text", "text": content}] if content else []
         return message.content_blocks
-    if isinstance(content, str) and not message.additional_kwargs.get("reasoning_content"):
+    kwargs = message.additional_kwargs
+    if isinstance(content, str) and not kwargs.keys() & {"reasoning_content", "refusal"}:
         blocks: list[dict[str, Any]] = [{"type": "text", "text": content}] if content else []
         blocks += message.tool_calls
     else:

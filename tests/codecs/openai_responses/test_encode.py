@@ -395,3 +395,98 @@ def test_a_foreign_item_never_leaks() -> None:
 
     assert items[1:] == [{"role": "assistant", "content": "ok"}]
     assert [c.code for c in changes] == ["dropped_block"] * 3
+
+
+STORED = [
+    {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "x"}], "encrypted_content": "E"},
+    {"type": "text", "text": "hi", "id": "msg_1", "annotations": [
+        {"type": "url_citation", "url": "u", "title": "t", "start_index": 0, "end_index": 1}]},
+    {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "f", "arguments": "{}"},
+    {"type": "web_search_call", "id": "ws_1", "status": "completed", "action": {"type": "search", "query": "q"}},
+    {"type": "code_interpreter_call", "id": "ci_1", "status": "completed", "code": "1", "container_id": "c", "outputs": []},
+    {"type": "compaction", "id": "cmp_1", "encrypted_content": "C"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("metadata", [{"model_provider": "openai"}, {}])
+def test_items_that_stand_in_content_as_the_provider_has_them(metadata: dict[str, Any]) -> None:
+    message = AIMessage(
+        STORED,
+        tool_calls=[{"name": "f", "args": {}, "id": "call_1"}],
+        response_metadata=metadata,
+    )
+    changes: list[Any] = []
+
+    items = encoded(
+        HumanMessage("q"), message, ToolMessage("r", tool_call_id="call_1"), changes=changes
+    )["input"]
+
+    assert items[1] == STORED[0]
+    assert items[2]["id"] == "msg_1"
+    assert items[2]["content"][0]["annotations"] == STORED[1]["annotations"]
+    assert items[3] == STORED[2]
+    assert items[4] == STORED[3]
+    assert items[5] == STORED[4]
+    assert items[6] == STORED[5]
+    assert changes == []
+
+
+def test_parts_that_users_give_as_the_provider_has_them() -> None:
+    parts = [
+        {"type": "input_text", "text": "a"},
+        {"type": "input_image", "image_url": "https://e.org/a.png"},
+        {"type": "input_file", "file_id": "f"},
+    ]
+
+    assert encoded(HumanMessage(parts))["input"] == [{"role": "user", "content": parts}]
+    assert encoded(HumanMessage("q"), AIMessage([{"type": "output_text", "text": "x", "annotations": []}]))["input"][1] == {
+        "role": "assistant", "content": "x",
+    }  # fmt: skip
+
+
+def test_a_refusal_in_the_old_place_is_not_lost() -> None:
+    items = encoded(HumanMessage("q"), AIMessage("", additional_kwargs={"refusal": "no"}))["input"]
+
+    assert items[1]["content"] == [{"type": "refusal", "refusal": "no"}]
+
+
+def test_calls_stand_together_where_text_between_them_is_refused() -> None:
+    message = AIMessage(
+        [
+            {"type": "tool_call", "id": "a", "name": "f", "args": {}},
+            {"type": "text", "text": "and"},
+            {"type": "tool_call", "id": "b", "name": "f", "args": {}},
+        ],
+        tool_calls=[{"name": "f", "args": {}, "id": i} for i in ("a", "b")],
+    )
+    request = ChatRequest(model="m", messages=[HumanMessage("q"), message])
+
+    def kinds(provider: str | None) -> list[str]:
+        body = get_codec("openai_responses", provider).encode_request(request)
+        return [i.get("type", "text") for i in body["input"][1:]]
+
+    assert kinds(None) == ["function_call", "text", "function_call"]
+    assert kinds("deepseek") == ["text", "function_call", "function_call"]
+
+
+def test_a_made_picture_is_shared_not_copied() -> None:
+    payload = "iVBORw0KGgo" + "A" * 1_000_000
+    item = {"type": "image_generation_call", "id": "ig_1", "status": "completed", "result": payload}
+    message = get_codec("openai_responses").decode_response(
+        {"status": "completed", "output": [item]}
+    )
+
+    assert message.content[0]["base64"] is payload  # type: ignore[index]
+    assert encoded(HumanMessage("q"), message)["input"][1]["result"] is payload
+    body = {
+        "input": [
+            {
+                "role": "user",
+                "content": [
+                    {"type": "input_image", "image_url": f"data:image/png;base64,{payload}"}
+                ],
+            }
+        ]
+    }
+    request = get_codec("openai_responses").decode_request(body)
+    assert request.messages[0].content[0]["url"] is body["input"][0]["content"][0]["image_url"]  # type: ignore[index]

@@ -100,10 +100,25 @@ def _write_input(
         elif turn.role == "assistant":
             if not isinstance(message, AIMessage):
                 message = AIMessage(message.content)
-            items += _shortened(writer.write(message, turn.path))
+            written = writer.write(message, turn.path)
+            if dialect.adjacent_calls:
+                written = _calls_together(written)
+            items += _shortened(written)
         else:
             items += _write_prompt(message, turn, changes)
     return items
+
+
+def _calls_together(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the items of one turn with texts that stand between calls before the first call."""
+    calls = [n for n, i in enumerate(items) if i.get("type") == "function_call"]
+    if not calls:
+        return items
+    first, last = calls[0], calls[-1]
+    middle = items[first:last]
+    texts = [i for i in middle if i.get("role") == "assistant"]
+    rest = [i for i in middle if i.get("role") != "assistant"]
+    return [*items[:first], *texts, *rest, *items[last:]]
 
 
 def _shortened(items: list[dict[str, Any]]) -> list[dict[str, Any]]:

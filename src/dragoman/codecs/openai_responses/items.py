@@ -172,6 +172,8 @@ def write_server(block: dict[str, Any], result: dict[str, Any] | None) -> dict[s
     if isinstance(whole := extras.get("item"), dict):
         return whole
     kind = extras.get("item_type")
+    if kind is None:
+        kind, extras = _guessed(block, result, extras)
     row = SERVER_ITEMS.get(kind) if isinstance(kind, str) else None
     if row is None:
         return None
@@ -193,6 +195,23 @@ def write_server(block: dict[str, Any], result: dict[str, Any] | None) -> dict[s
     if row.output and output is not None:
         item[row.output] = output
     return {**item, **{k: v for k, v in extras.items() if k != "item_type"}}
+
+
+def _guessed(
+    block: dict[str, Any], result: dict[str, Any] | None, extras: dict[str, Any]
+) -> tuple[str | None, dict[str, Any]]:
+    """Return type and fields of a call that bears no mark of this codec, told by its name and id."""
+    prefix = str(block.get("id")).partition("_")[0]
+    kind = next((k for k, r in SERVER_ITEMS.items() if r.name == block.get("name")), None)
+    if kind is None or prefix not in ("ws", "fs", "ci", "mcp", "mcpl", "tsc"):
+        return None, extras
+    fields = {k: v for k, v in extras.items() if k != "tool_name"}
+    if "tool_name" in extras:
+        fields["name"] = extras["tool_name"]
+    if result is not None and kind not in ("mcp_call", "mcp_list_tools"):
+        failed = result.get("status") == "error"
+        fields.setdefault("status", "failed" if failed else "completed")
+    return kind, fields
 
 
 def _read_image(item: dict[str, Any]) -> list[dict[str, Any]] | None:

@@ -24,10 +24,12 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
         provider: What `response_metadata["model_provider"]` says.
         plain_reasoning: Whether reasoning that is neither stored nor encrypted may be sent back as
             `reasoning_text` (open models); OpenAI answers 400 to it.
+        adjacent_calls: Whether text between parallel calls is refused, and so stands before them.
     """
 
     provider: str
     plain_reasoning: bool = True
+    adjacent_calls: bool = False
 
 
 DIALECTS: dict[str, Dialect] = {
@@ -38,7 +40,8 @@ DIALECTS: dict[str, Dialect] = {
         Dialect(provider="azure", plain_reasoning=False),
         Dialect(provider="azure_openai", plain_reasoning=False),
         Dialect(provider="pydantic-gateway", plain_reasoning=False),
-        Dialect(provider="deepseek"),
+        # 400 "No tool output found for tool call" if text stands between parallel calls.
+        Dialect(provider="deepseek", adjacent_calls=True),
         Dialect(provider="bedrock-mantle"),
         Dialect(provider="openrouter"),
         Dialect(provider="xai", plain_reasoning=False),

@@ -29,6 +29,10 @@ _CITED = {
 }  # fmt: skip
 
 
+_URL_CITATION = {"url", "title", "start_index", "end_index"}
+"""What a citation without extras needs to be one of this wire."""
+
+
 def rest_of(item: dict[str, Any], *known: str) -> dict[str, Any]:
     """Return what is left of `item` without the `known` fields and without nulls."""
     return {k: v for k, v in item.items() if k not in known and v is not None}
@@ -52,7 +56,7 @@ def read_annotations(annotations: Any) -> list[dict[str, Any]]:
 
 
 def write_annotations(annotations: Any) -> list[dict[str, Any]]:
-    """Return standard annotations as this wire has them; foreign citations keep what it knows."""
+    """Return the standard annotations that this wire has; citations of other kinds are left out."""
     found: list[dict[str, Any]] = []
     for given in as_dicts(annotations):
         if given.get("type") == "non_standard_annotation":
@@ -63,6 +67,8 @@ def write_annotations(annotations: Any) -> list[dict[str, Any]]:
         extras = as_dict(given.get("extras"))
         kind = extras.get("type")
         fields = _CITED.get(kind) if isinstance(kind, str) else None
+        if fields is None and not extras and given.keys() >= _URL_CITATION:
+            extras, fields = {"type": "url_citation"}, _CITED["url_citation"]
         if fields is not None:
             found.append({**extras, **{t: given[o] for o, t in fields if o in given}})
     return found
