@@ -11,6 +11,7 @@ from typing import Any
 
 from dragoman.codecs.contract import Change, ChatRequest, Codec, Converted
 from dragoman.codecs.notes import note
+from dragoman.codecs.shapes import as_dict, as_dicts
 from dragoman.errors import DecodeError, short
 
 __all__ = ["codec_named", "convert", "detect_api"]
@@ -122,99 +123,149 @@ def detect_api(body: dict[str, Any]) -> str:
     if not isinstance(messages, list):
         message = "the body has neither `messages` nor `contents` nor `input`"
         raise DecodeError(message, path="$", hint="name its wire with source=")
-    for api, says_so in _SIGNS:
-        if says_so(body, messages):
-            return api
-    return "openai_chat"
+    shape = _Shape(body, messages)
+    return next((api for api, says_so in _SIGNS if says_so(shape)), "openai_chat")
 
 
-def _blocks(messages: list[Any]) -> list[dict[str, Any]]:
-    """Return the content blocks of all messages."""
-    contents = [m.get("content") for m in messages if isinstance(m, dict)]
-    return [b for c in contents if isinstance(c, list) for b in c if isinstance(b, dict)]
+class _Shape:
+    """What tells wires apart in a body with `messages`, gathered in one pass.
 
+    Attributes:
+        body: The body.
+        fields: The keys of all its messages.
+        roles: Their roles.
+        kinds: The `type`s of all content blocks.
+        is_untagged: Whether there are blocks, none has a `type`, and each has one key.
+        has_source: Whether an image has Anthropic's `source`.
+        has_text_thinking: Whether a `thinking` block holds text, not a list.
+        has_bare_images: Whether a message has `images` that are text.
+        has_object_arguments: Whether a call's arguments are an object, not JSON text.
+    """
 
-def _is_converse(body: dict[str, Any], messages: list[Any]) -> bool:
-    keys = {"inferenceConfig", "toolConfig", "additionalModelRequestFields", "guardrailConfig",
-            "outputConfig", "performanceConfig", "promptVariables"}  # fmt: skip
-    if keys & body.keys():
-        return True
-    blocks = _blocks(messages)
-    return bool(blocks) and all("type" not in b and len(b) == 1 for b in blocks)
+    def __init__(self, body: dict[str, Any], messages: list[Any]) -> None:
+        self.body = body
+        self.fields: set[Any] = set()
+        self.roles: set[Any] = set()
+        self.kinds: set[str] = set()
+        self.is_untagged = self.has_source = self.has_text_thinking = False
+        self.has_object_arguments = self.has_bare_images = False
+        n_tagged = n_blocks = 0
+        for message in messages:
+            if not isinstance(message, dict):
+                continue
+            self.fields.update(message)
+            if isinstance(role := message.get("role"), str):
+                self.roles.add(role)
+            content = message.get("content")
+            for block in content if content.__class__ is list else ():
+                if isinstance(block, dict):
+                    n_blocks += 1
+                    n_tagged += "type" in block or len(block) != 1
+                    self._read_block(block)
+        self.is_untagged = bool(n_blocks) and not n_tagged
+        if "tool_calls" in self.fields or "images" in self.fields:
+            self._read_ollama(messages)
 
-
-_CLAUDE_BLOCKS = {
-    "tool_use", "tool_result", "thinking", "redacted_thinking", "document", "search_result",
-    "server_tool_use", "mcp_tool_use", "container_upload",
-}  # fmt: skip
-_CLAUDE_KEYS = {
-    "system", "anthropic_version", "mcp_servers", "output_config", "container", "context_management",
-}  # fmt: skip
-
-
-def _is_anthropic(body: dict[str, Any], messages: list[Any]) -> bool:
-    if _CLAUDE_KEYS & body.keys():
-        return True
-    for block in _blocks(messages):
+    def _read_block(self, block: dict[str, Any]) -> None:
         kind = block.get("type")
-        if kind == "thinking" and not isinstance(block.get("thinking"), str):
-            continue  # Mistral's and Cohere's
-        if kind in _CLAUDE_BLOCKS or (kind == "image" and isinstance(block.get("source"), dict)):
-            return not any(
-                isinstance(m, dict) and m.get("role") in ("tool", "system") for m in messages
-            )
-    tools = body.get("tools")
-    if isinstance(tools, list) and any(isinstance(t, dict) and "input_schema" in t for t in tools):
+        if isinstance(kind, str):
+            self.kinds.add(kind)
+            if kind == "image":
+                self.has_source = self.has_source or isinstance(block.get("source"), dict)
+            elif kind == "thinking" and isinstance(block.get("thinking"), str):
+                self.has_text_thinking = True
+
+    def _read_ollama(self, messages: list[Any]) -> None:
+        for message in as_dicts(messages):
+            images = message.get("images")
+            if isinstance(images, list) and images and isinstance(images[0], str):
+                self.has_bare_images = True
+            for call in as_dicts(message.get("tool_calls")):
+                if isinstance(as_dict(call.get("function")).get("arguments"), dict):
+                    self.has_object_arguments = True
+
+
+_CONVERSE_KEYS = frozenset(
+    ("inferenceConfig", "toolConfig", "additionalModelRequestFields", "guardrailConfig",
+     "outputConfig", "performanceConfig", "promptVariables")
+)  # fmt: skip
+_CLAUDE_BLOCKS = frozenset(
+    ("tool_use", "tool_result", "redacted_thinking", "search_result", "server_tool_use",
+     "mcp_tool_use", "container_upload")
+)  # fmt: skip
+_CLAUDE_KEYS = frozenset(
+    ("system", "anthropic_version", "mcp_servers", "output_config", "container",
+     "context_management")
+)  # fmt: skip
+
+
+def _is_converse(shape: _Shape) -> bool:
+    return shape.is_untagged or not _CONVERSE_KEYS.isdisjoint(shape.body)
+
+
+def _is_anthropic(shape: _Shape) -> bool:
+    body = shape.body
+    if not _CLAUDE_KEYS.isdisjoint(body):
+        return True
+    others = "tool" in shape.roles or "developer" in shape.roles
+    if not others and (
+        not _CLAUDE_BLOCKS.isdisjoint(shape.kinds)
+        or shape.has_source
+        or (shape.has_text_thinking and "tool_plan" not in shape.fields)
+        or "document" in shape.kinds
+    ):
+        return True
+    if any("input_schema" in tool for tool in as_dicts(body.get("tools"))):
         return True
     choice = body.get("tool_choice")
     if isinstance(choice, dict) and choice.get("type") in ("auto", "any", "tool", "none"):
         return True
-    return "stop_sequences" in body and "max_tokens" in body and not _has_role(messages, "system")
+    return "stop_sequences" in body and "max_tokens" in body and "system" not in shape.roles
 
 
-def _has_role(messages: list[Any], role: str) -> bool:
-    return any(isinstance(m, dict) and m.get("role") == role for m in messages)
+def _is_ollama(shape: _Shape) -> bool:
+    body = shape.body
+    return (
+        "keep_alive" in body
+        or "think" in body
+        or "format" in body
+        or isinstance(body.get("options"), dict)
+        or "tool_name" in shape.fields
+        or "thinking" in shape.fields
+        or shape.has_bare_images
+        or shape.has_object_arguments
+    )
 
 
-def _is_ollama(body: dict[str, Any], messages: list[Any]) -> bool:
-    if {"keep_alive", "think"} & body.keys() or isinstance(body.get("options"), dict):
-        return True
-    for message in messages:
-        if not isinstance(message, dict):
-            continue
-        if "tool_name" in message or "thinking" in message:
-            return True
-        images = message.get("images")
-        if isinstance(images, list) and images and isinstance(images[0], str):
-            return True
-        calls = message.get("tool_calls")
-        for call in calls if isinstance(calls, list) else ():
-            function = call.get("function") if isinstance(call, dict) else None
-            if isinstance(function, dict) and isinstance(function.get("arguments"), dict):
-                return True
-    return "format" in body
+_COHERE_KEYS = frozenset(
+    ("citation_options", "safety_mode", "documents", "strict_tools", "p", "k", "stop_sequences")
+)
 
 
-def _is_cohere(body: dict[str, Any], messages: list[Any]) -> bool:
-    if {"citation_options", "safety_mode", "documents", "strict_tools", "p", "k"} & body.keys():
-        return True
-    if body.get("tool_choice") in ("REQUIRED", "NONE") or "stop_sequences" in body:
-        return True
-    return any(isinstance(m, dict) and "tool_plan" in m for m in messages)
+def _is_cohere(shape: _Shape) -> bool:
+    return (
+        not _COHERE_KEYS.isdisjoint(shape.body)
+        or shape.body.get("tool_choice") in ("REQUIRED", "NONE")
+        or "tool_plan" in shape.fields
+        or shape.has_text_thinking
+        or "document" in shape.kinds
+    )
 
 
-def _is_mistral(body: dict[str, Any], messages: list[Any]) -> bool:
-    if {"random_seed", "safe_prompt", "prompt_mode", "guardrails"} & body.keys():
-        return True
-    if body.get("tool_choice") == "any":
-        return True
-    if any(isinstance(m, dict) and "prefix" in m for m in messages):
-        return True
-    kinds = {"document_url", "thinking", "reference"}
-    return any(b.get("type") in kinds for b in _blocks(messages))
+_MISTRAL_KEYS = frozenset(("random_seed", "safe_prompt", "prompt_mode", "guardrails"))
+_MISTRAL_BLOCKS = frozenset(("document_url", "thinking", "reference"))
 
 
-_SIGNS: tuple[tuple[str, Callable[[dict[str, Any], list[Any]], bool]], ...] = (
+def _is_mistral(shape: _Shape) -> bool:
+    return (
+        not _MISTRAL_KEYS.isdisjoint(shape.body)
+        or shape.body.get("tool_choice") == "any"
+        or "prefix" in shape.fields
+        or not _MISTRAL_BLOCKS.isdisjoint(shape.kinds)
+    )
+
+
+_SIGNS: tuple[tuple[str, Callable[[_Shape], bool]], ...] = (
     ("bedrock_converse", _is_converse),
     ("anthropic", _is_anthropic),
     ("ollama", _is_ollama),

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from hashlib import blake2s
 from typing import Any
 
-from dragoman.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from dragoman.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 
 __all__ = ["WireIds", "call_ids", "in_call_order", "with_results_split"]
 
@@ -30,6 +30,8 @@ def in_call_order(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
     shared, never changed; nothing else moves.
     """
     out: list[BaseMessage] = list(messages)
+    if not _has_neighbours(out):
+        return out
     at = 0
     n = len(out)
     calls: list[str | None] = []
@@ -54,13 +56,31 @@ def in_call_order(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
     return out
 
 
+def _has_neighbours(messages: list[BaseMessage]) -> bool:
+    """Return whether two results stand side by side; without isinstance on the common classes."""
+    was_result = False
+    for message in messages:
+        kind = message.__class__
+        is_result = kind is ToolMessage or (kind not in _OTHERS and issubclass(kind, ToolMessage))
+        if is_result and was_result:
+            return True
+        was_result = is_result
+    return False
+
+
+_OTHERS = frozenset((HumanMessage, AIMessage, SystemMessage))
+
+
 def with_results_split(messages: Sequence[BaseMessage]) -> Sequence[BaseMessage]:
     """Return the messages with Anthropic's `tool_result` blocks of users as messages of their own.
 
     The results stand before what else the user said, because every provider wants them right behind
     the calls. The same sequence comes back if there are none.
     """
-    if not any(_has_results(m) for m in messages):
+    for message in messages:
+        if message.content.__class__ is list and _has_results(message):
+            break
+    else:
         return messages
     out: list[BaseMessage] = []
     for message in messages:

@@ -8,6 +8,8 @@ plain text and well-formed calls, which are nearly all, become plain messages wi
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
 from dragoman.codecs.arguments import read_arguments
 from dragoman.codecs.contract import ChatRequest
 from dragoman.codecs.openai_chat.parts import API, decode_content
@@ -153,6 +155,9 @@ def decode_messages(messages: Any, dialect: Dialect) -> list[BaseMessage]:
         raise DecodeError(message, path="$.messages")
     out: list[BaseMessage] = []
     for k, raw in enumerate(messages):
+        if raw.__class__ is dict and (message := _plain(raw)) is not None:
+            out.append(message)
+            continue
         path = f"$.messages[{k}]"
         if not isinstance(raw, dict):
             text = f"a message is an object, not {type(raw).__name__}"
@@ -164,6 +169,36 @@ def decode_messages(messages: Any, dialect: Dialect) -> list[BaseMessage]:
             raise DecodeError(text, path=f"{path}.role", hint=f"one of {', '.join(_READ)}")
         out.append(read(raw, path, dialect))
     return out
+
+
+def _plain(raw: dict[str, Any]) -> BaseMessage | None:
+    """Return a message of text and plain calls, which nearly all are; None for any other."""
+    role, content = raw.get("role"), raw.get("content")
+    n_keys = len(raw)
+    if content.__class__ is str:
+        if n_keys == 2:
+            kind = _PLAIN.get(role) if role.__class__ is str else None
+            return None if kind is None else kind(content=content)
+        if role == "tool" and n_keys == 3:
+            call_id = raw.get("tool_call_id")
+            if call_id.__class__ is str:
+                return ToolMessage(content=content, tool_call_id=call_id)
+            return None
+    elif content is not None:
+        return None
+    if role != "assistant" or not (calls := raw.get("tool_calls")):
+        return None
+    if n_keys != 2 + ("content" in raw):
+        return None
+    plain = _plain_calls(calls)
+    return AIMessage(content=content or "", tool_calls=plain) if plain else None
+
+
+_PLAIN: dict[Any, type[BaseMessage]] = {
+    "user": HumanMessage,
+    "assistant": AIMessage,
+    "system": SystemMessage,
+}
 
 
 def _rest(raw: dict[str, Any], *used: str) -> dict[str, Any]:
@@ -182,8 +217,6 @@ def _name(raw: dict[str, Any]) -> str | None:
 
 def _decode_user(raw: dict[str, Any], path: str, _dialect: Dialect) -> HumanMessage:
     content = decode_content(raw.get("content"), f"{path}.content")
-    if len(raw) == 2:
-        return HumanMessage(content=content)
     rest = _rest(raw, "role", "content", "name")
     return HumanMessage(content=content, name=_name(raw), additional_kwargs=rest)
 
@@ -220,20 +253,15 @@ def _decode_function(raw: dict[str, Any], path: str, _dialect: Dialect) -> Funct
 
 
 _PLAIN_KEYS = {"role", "content", "tool_calls"}
-_CALL_KEYS = {"id", "type", "function"}
-_FUNCTION_KEYS = {"name", "arguments"}
 
 
 def _decode_assistant(raw: dict[str, Any], path: str, dialect: Dialect) -> AIMessage:
     content = decode_content(raw.get("content"), f"{path}.content")
-    calls = raw.get("tool_calls")
-    plain = _plain_calls(calls) if calls is not None else []
-    if (
-        plain is not None
-        and raw.keys() <= _PLAIN_KEYS
-        and (plain or raw.get("content") is not None)
-    ):
-        return AIMessage(content=content, tool_calls=plain)
+    if raw.keys() <= _PLAIN_KEYS:
+        calls = raw.get("tool_calls")
+        plain = _plain_calls(calls) if calls is not None else []
+        if plain or (plain is not None and raw.get("content") is not None):
+            return AIMessage(content=content, tool_calls=plain)
     return _full_assistant(raw, dialect, content)
 
 
@@ -243,19 +271,33 @@ def _plain_calls(calls: Any) -> list[Any] | None:
         return None
     out: list[dict[str, Any]] = []
     for raw in calls:
-        if not isinstance(raw, dict) or raw.keys() != _CALL_KEYS or raw["type"] != "function":
+        try:
+            function, id = raw["function"], raw["id"]
+            name, text = function["name"], function["arguments"]
+            is_plain = (
+                raw["type"] == "function"
+                and len(raw) == 3
+                and len(function) == 2
+                and name.__class__ is id.__class__ is text.__class__ is str
+                and text[:1] == "{"
+                and id
+            )
+        except (TypeError, KeyError):
             return None
-        function, id = raw["function"], raw["id"]
-        if not isinstance(function, dict) or function.keys() != _FUNCTION_KEYS:
-            return None
-        name, text = function["name"], function["arguments"]
-        if not (isinstance(id, str) and id and isinstance(name, str) and isinstance(text, str)):
-            return None
-        args = read_arguments(text) if text[:1] == "{" else None
-        if args is None:
+        if not is_plain or (args := _object(text)) is None:
             return None
         out.append({"name": name, "args": args, "id": id, "type": "tool_call"})
     return out
+
+
+_load = msgspec.json.Decoder(dict[str, Any]).decode
+
+
+def _object(text: str) -> dict[str, Any] | None:
+    try:
+        return _load(text)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return read_arguments(text)
 
 
 def _full_assistant(

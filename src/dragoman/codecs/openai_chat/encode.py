@@ -8,6 +8,8 @@ reasoning only to who signed it. Nothing given is changed, payload strings are s
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from msgspec import UNSET
+
 from dragoman.codecs.arguments import dump_arguments, read_arguments
 from dragoman.codecs.contract import Change, ChatRequest
 from dragoman.codecs.notes import note
@@ -134,6 +136,9 @@ class Encoder:
     def messages(self, messages: Sequence[BaseMessage]) -> list[dict[str, Any]]:
         """Return the wire messages."""
         ordered = in_call_order(with_results_split(messages))
+        if (plain := self._plain_history(ordered)) is not None:
+            return plain
+        self._ids = WireIds(max_length=self._dialect.id_limit)
         self._loop_from = max(
             (k for k, m in enumerate(ordered) if isinstance(m, HumanMessage)), default=0
         )
@@ -148,6 +153,47 @@ class Encoder:
                 raise EncodeError(text, path=path)
             out.append(write(self, message, path, k))
         self._flush_media(out)
+        return out
+
+    def _plain_history(self, messages: Sequence[BaseMessage]) -> list[dict[str, Any]] | None:
+        """Return the wire messages of a history of text and plain calls; None if it has more."""
+        out: list[dict[str, Any]] = []
+        call_id, result_id = self._ids.call, self._ids.result
+        human, ai, tool, empty = HumanMessage, AIMessage, ToolMessage, self._dialect.empty
+        message: Any
+        for message in messages:
+            kind, content = message.__class__, message.content
+            if (
+                content.__class__ is not str
+                or message.name is not None
+                or message._raw_additional_kwargs is not UNSET
+            ):
+                return None
+            if kind is human:
+                out.append({"role": "user", "content": content})
+            elif kind is ai:
+                if message._raw_invalid_tool_calls is not UNSET:
+                    return None
+                wire: dict[str, Any] = {"role": "assistant"}
+                if message._raw_tool_calls is not UNSET and message.tool_calls:
+                    wire["tool_calls"] = [
+                        {
+                            "id": call_id(c["id"]),
+                            "type": "function",
+                            "function": {"name": c["name"], "arguments": dump_arguments(c["args"])},
+                        }
+                        for c in message.tool_calls
+                    ]
+                    content = content or empty
+                wire["content"] = content
+                out.append(wire)
+            elif kind is tool and message.status == "success":
+                id = result_id(message.tool_call_id)
+                out.append({"role": "tool", "tool_call_id": id, "content": content})
+            elif kind is SystemMessage:
+                out.append({"role": "system", "content": content})
+            else:
+                return None
         return out
 
     def _flush_media(self, out: list[dict[str, Any]]) -> None:
