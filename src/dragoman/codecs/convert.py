@@ -138,6 +138,7 @@ class _Shape:
         is_untagged: Whether there are blocks, none has a `type`, and each has one key.
         has_source: Whether an image has Anthropic's `source`.
         has_text_thinking: Whether a `thinking` block holds text, not a list.
+        has_signed_thinking: Whether such a block has a signature.
         has_bare_images: Whether a message has `images` that are text.
         has_object_arguments: Whether a call's arguments are an object, not JSON text.
     """
@@ -147,7 +148,8 @@ class _Shape:
         self.fields: set[Any] = set()
         self.roles: set[Any] = set()
         self.kinds: set[str] = set()
-        self.is_untagged = self.has_source = self.has_text_thinking = False
+        self.is_untagged = self.has_source = False
+        self.has_text_thinking = self.has_signed_thinking = False
         self.has_object_arguments = self.has_bare_images = False
         n_tagged = n_blocks = 0
         for message in messages:
@@ -174,6 +176,7 @@ class _Shape:
                 self.has_source = self.has_source or isinstance(block.get("source"), dict)
             elif kind == "thinking" and isinstance(block.get("thinking"), str):
                 self.has_text_thinking = True
+                self.has_signed_thinking = self.has_signed_thinking or "signature" in block
 
     def _read_ollama(self, messages: list[Any]) -> None:
         for message in as_dicts(messages):
@@ -205,13 +208,14 @@ def _is_converse(shape: _Shape) -> bool:
 
 def _is_anthropic(shape: _Shape) -> bool:
     body = shape.body
-    if not _CLAUDE_KEYS.isdisjoint(body):
+    thinking = as_dict(body.get("thinking"))
+    if not _CLAUDE_KEYS.isdisjoint(body) or "budget_tokens" in thinking:
         return True
     others = "tool" in shape.roles or "developer" in shape.roles
     if not others and (
         not _CLAUDE_BLOCKS.isdisjoint(shape.kinds)
         or shape.has_source
-        or (shape.has_text_thinking and "tool_plan" not in shape.fields)
+        or shape.has_signed_thinking
         or "document" in shape.kinds
     ):
         return True

@@ -82,7 +82,7 @@ def test_options_formats_tools_and_choices():
 def test_other_media_raises_with_its_place(block):
     with pytest.raises(EncodeError) as caught:
         encode(HumanMessage([block]))
-    assert caught.value.path == "$.messages[0].content[0]"
+    assert caught.value.path == "$[0].content[0]"
     assert "SECRET" not in str(caught.value)
 
 

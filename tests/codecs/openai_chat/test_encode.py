@@ -86,7 +86,7 @@ def test_roles_and_names():
 def test_what_the_wire_has_no_role_for_raises_with_its_place(message):
     with pytest.raises(EncodeError) as caught:
         wire(HumanMessage("q"), message)
-    assert caught.value.path == "$.messages[1]"
+    assert caught.value.path == "$[1]"
 
 
 def test_results_stand_behind_their_turn_in_call_order_and_artifacts_stay_home():
@@ -212,7 +212,7 @@ def test_media_the_wire_cannot_carry_raises_naming_kind_place_and_provider(block
     with pytest.raises(EncodeError) as caught:
         wire(HumanMessage([{"type": "text", "text": "q"}, block]))
     text = str(caught.value)
-    assert caught.value.path == "$.messages[0].content[1]"
+    assert caught.value.path == "$[0].content[1]"
     assert block["type"] in text
     assert "openai" in text
     assert "AAAA" not in text
@@ -328,10 +328,10 @@ def test_b51_blocks_nobody_here_knows_are_dropped_and_told():
     assert len(out[0]["tool_calls"]) == 1
     assert out[1]["content"] == "q"
     assert [(c.path, c.lossy) for c in changes] == [
-        ("$.messages[0].content[1]", True),
-        ("$.messages[0].content[2]", True),
-        ("$.messages[0].content[3]", True),
-        ("$.messages[1].content[0]", True),
+        ("$[0].content[1]", True),
+        ("$[0].content[2]", True),
+        ("$[0].content[3]", True),
+        ("$[1].content[0]", True),
     ]
 
 

@@ -116,7 +116,7 @@ class _Encoder:
     def messages(self, messages: Sequence[BaseMessage]) -> list[dict[str, Any]]:
         """Return the wire messages."""
         ordered = in_call_order(with_results_split(messages))
-        return [self._message(m, f"$.messages[{k}]") for k, m in enumerate(ordered)]
+        return [self._message(m, f"$[{k}]") for k, m in enumerate(ordered)]
 
     def _message(self, message: BaseMessage, path: str) -> dict[str, Any]:
         role = _role_of(message)

@@ -144,7 +144,7 @@ class Encoder:
         )
         out: list[dict[str, Any]] = []
         for k, message in enumerate(ordered):
-            path = f"$.messages[{k}]"
+            path = f"$[{k}]"
             write = _WRITE.get(type(message)) or _writer_of(message)
             if self._media and not isinstance(message, ToolMessage):
                 self._flush_media(out)
