@@ -116,7 +116,9 @@ class BlockWriter:
         if isinstance(kwargs.get("cache_control"), dict):
             block["cache_control"] = kwargs["cache_control"]
         bag = kwargs.get(API)
-        return {**bag, **block} if isinstance(bag, dict) else block
+        if isinstance(bag, dict):
+            block = {**{k: v for k, v in bag.items() if k != "turn"}, **block}
+        return block
 
     def _fits_result(self, block: dict[str, Any], path: str) -> bool:
         kind = block.get("type")

@@ -218,6 +218,9 @@ def _user(message: dict[str, Any], path: str) -> Iterator[BaseMessage]:
         if rest:
             yield HumanMessage(rest, additional_kwargs=bag)
             rest, bag = [], {}
+        elif bag:
+            own = {**result.additional_kwargs.get(API, {}), "turn": bag[API]}
+            result.additional_kwargs, bag = {**result.additional_kwargs, API: own}, {}
         yield result
         n_sent += 1
     if rest or not n_sent:

@@ -127,7 +127,7 @@ class _History:
             self._is_opening = False
             content = self._writer.system(message, path)
             if content or bag:
-                self.messages.append({"role": "system", "content": content, **bag})
+                self.messages.append({**bag, "role": "system", "content": content})
         else:
             self._is_opening = False
             text = self._writer.system_text(message, path)
@@ -150,10 +150,10 @@ class _History:
     def _put(self, role: str, blocks: list[dict[str, Any]], bag: dict[str, Any]) -> None:
         """Add blocks to the last turn if it is of the same side, else as a turn of their own."""
         last = self.messages[-1] if self.messages else None
-        if last is not None and last["role"] == role and not bag and len(last) == 2:
+        if last is not None and last["role"] == role and not bag:
             last["content"] += blocks
         elif blocks or role == "user" or bag:
-            self.messages.append({"role": role, "content": blocks, **bag})
+            self.messages.append({**bag, "role": role, "content": blocks})
 
     def close(self) -> None:
         """Put results first, drop turns that say nothing, and strip the end of a prefill."""
@@ -200,7 +200,9 @@ def _short(content: Any) -> Any:
 def _bag(message: BaseMessage, role: str) -> dict[str, Any]:
     """Return the fields of a decoded message that this codec does not understand."""
     bag = message.additional_kwargs.get(API)
-    return bag if isinstance(bag, dict) and role != "tool" else {}
+    if role == "tool":
+        bag = bag.get("turn") if isinstance(bag, dict) else None
+    return bag if isinstance(bag, dict) else {}
 
 
 def _limit_marks(body: dict[str, Any], changes: list[Change]) -> dict[str, Any]:

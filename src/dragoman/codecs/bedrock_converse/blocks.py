@@ -93,7 +93,7 @@ class BlockWriter:
             result["status"] = "error"
         bag = message.additional_kwargs.get(API)
         if isinstance(bag, dict):
-            result.update(bag)
+            result = {**{k: v for k, v in bag.items() if k != "turn"}, **result}
         point = cache_point(message.additional_kwargs.get("cache_control"))
         return [{"toolResult": result}] if point is None else [{"toolResult": result}, point]
 

@@ -31,6 +31,9 @@ from dragoman.messages import BaseMessage, HumanMessage, SystemMessage, ToolMess
 __all__ = ["API", "decode_block", "decode_request", "read_usage"]
 
 
+_DOCUMENT = frozenset({"name", "context", "citations"})
+
+
 def _bag(**fields: Any) -> dict[str, Any]:
     """Return extras that only this codec sends: the block is written from them."""
     return {"extras": {API: fields}}
@@ -50,7 +53,7 @@ def _media(kind: Kind, value: Any) -> dict[str, Any] | None:
         bag["source"] = found.pop("source")
     for key, field in value.items():
         if key not in {"format", "source"} and field is not None:
-            (extras if kind == "document" else bag)[key] = field
+            (extras if kind == "document" and key in _DOCUMENT else bag)[key] = field
     if found["type"] == "text-plain" and value.get("format") is not None:
         bag["format"] = value["format"]
     if bag:
@@ -227,6 +230,9 @@ def _user(message: dict[str, Any], path: str, bag: dict[str, Any]) -> Iterator[B
             if rest:
                 yield _human(rest, path, bag)
                 rest, bag = [], {}
+            elif bag:
+                own = {**result.additional_kwargs.get(API, {}), "turn": bag[API]}
+                result.additional_kwargs, bag = {API: own}, {}
             yield result
             last = result
             n_sent += 1

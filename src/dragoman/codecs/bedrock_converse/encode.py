@@ -104,7 +104,7 @@ class _History:
         blocks = self._writer.message(message, path, None)
         if in_place:
             self._is_opening = False
-            self.messages.append({"role": "system", "content": blocks, **bag})
+            self.messages.append({**bag, "role": "system", "content": blocks})
         elif self._is_opening:
             self.system += blocks
         elif blocks:
@@ -116,10 +116,10 @@ class _History:
     def _put(self, role: str, blocks: list[dict[str, Any]], bag: dict[str, Any]) -> None:
         """Add blocks to the last turn if it is of the same side, else as a turn of their own."""
         last = self.messages[-1] if self.messages else None
-        if last is not None and last["role"] == role and not bag and len(last) == 2:
+        if last is not None and last["role"] == role and not bag:
             last["content"] += blocks
         elif blocks or role == "user" or bag:
-            self.messages.append({"role": role, "content": blocks, **bag})
+            self.messages.append({**bag, "role": role, "content": blocks})
 
     def close(self) -> None:
         """Put results first, give documents their text, and fill turns that say nothing."""
@@ -138,7 +138,9 @@ class _History:
         last = self.messages[-1] if self.messages else None
         if last is not None and last["role"] == "assistant" and "text" in last["content"][-1]:
             # Claude refuses a prefill that ends in white space.
-            last["content"][-1] = {"text": last["content"][-1]["text"].rstrip()}
+            block = last["content"][-1]
+            if isinstance(block["text"], str):
+                last["content"][-1] = {**block, "text": block["text"].rstrip()}
 
     def _report(self, code: str, path: str, message: str) -> None:
         self._changes.append(Change(path, code, False, message))
@@ -161,7 +163,9 @@ def _results_first(content: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _bag(message: BaseMessage, role: str) -> dict[str, Any]:
     """Return the fields of a decoded message that this codec does not understand."""
     bag = message.additional_kwargs.get(API)
-    return bag if isinstance(bag, dict) and role != "tool" else {}
+    if role == "tool":
+        bag = bag.get("turn") if isinstance(bag, dict) else None
+    return bag if isinstance(bag, dict) else {}
 
 
 def _limit_points(body: dict[str, Any], changes: list[Change]) -> None:

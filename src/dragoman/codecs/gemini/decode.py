@@ -296,7 +296,7 @@ def _user(parts: list[Any], path: str, ids: _Ids, bag: dict[str, Any]) -> Iterat
             own.update({"continues": True} if previous is not None else {})
             message: BaseMessage = HumanMessage(_plain(run))
         else:
-            own = {**run.additional_kwargs.get(API, {}), **own}
+            own = {**run.additional_kwargs.get(API, {}), **({"turn": own} if own else {})}
             own.update({"continues": True} if isinstance(previous, list) else {})
             message = run
         if own:

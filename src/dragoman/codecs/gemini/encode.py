@@ -82,7 +82,9 @@ class _History:
         elif isinstance(message, ToolMessage):
             parts = self._writer.result(message, path)
             joins = (self._last == "tool" and not bag.get("begins")) or bag.get("continues")
-            self._put("user", parts, {}, joins=bool(joins))
+            turn_bag = bag.get("turn")
+            turn_bag = turn_bag if isinstance(turn_bag, dict) else {}
+            self._put("user", parts, turn_bag, joins=bool(joins) and not turn_bag)
         else:
             role = "model" if turn.role == "assistant" else "user"
             parts = self._writer.message(message, path, is_model=role == "model")
@@ -96,7 +98,7 @@ class _History:
         parts = self._writer.message(message, path, is_model=False)
         if self._is_opening:
             if self.system is None:
-                self.system = {"parts": [], **bag}
+                self.system = {**bag, "parts": []}
             self.system["parts"] += parts
         elif parts:
             # There is no other place: a later system message is marked user text.
@@ -112,7 +114,7 @@ class _History:
             self.contents[-1]["parts"] += parts
             return
         rest = {k: v for k, v in bag.items() if k not in {"continues", "begins", "parts"}}
-        content = {"role": role, "parts": parts, **rest}
+        content = {"role": role, **rest, "parts": parts}
         if content["role"] is None:
             del content["role"]
         self.contents.append(content)

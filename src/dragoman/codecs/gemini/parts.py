@@ -98,7 +98,7 @@ class PartWriter:
         response["response"] = write_response(content, is_error=is_error)
         if media:
             response["parts"] = media
-        known = {"begins", "continues", "id", "role"}
+        known = {"begins", "continues", "id", "turn"}
         response.update((k, v) for k, v in bag.items() if k not in known)
         return [{"functionResponse": response}]
 
