@@ -192,8 +192,8 @@ class _History:
             blocks = read_parts(content)
         else:
             return [non_standard(item, API)]
-        if any(b["type"] in ("image", "file") for b in blocks):
-            return [non_standard(item, API)]
+        if any(b["type"] in ("image", "file") for b in blocks) or not blocks[0].get("text", "-"):
+            return [non_standard(item, API)]  # an empty text would not come back
         rest = rest_of(item, "type", "role", "content", "id")
         extras = {k: rest.pop(k) for k in ("status", "phase") if k in rest}
         if rest:

@@ -53,11 +53,42 @@ def encode_schema(
     if row is None:
         message = f"no schema dialect named {short(dialect)}"
         raise EncodeError(message, path=path, hint=f"one of {', '.join(DIALECTS)}")
+    if _is_plain(schema, row):
+        return schema
     found: list[Change] = []
     result = _Writer(row, schema, found, path, depth).write_root()
     if changes is not None:
         changes.extend(found)
     return schema if result == schema else result
+
+
+_PLAIN_ROOT = {"type", "properties", "required", "description", "additionalProperties"}
+_PLAIN_LEAF = {"type", "description"}
+_SCALARS = ("string", "integer", "number", "boolean")
+
+
+def _is_plain(schema: Any, row: Dialect) -> bool:
+    """Return whether this is a flat object of scalars that fits as it is: most tools are."""
+    if schema.__class__ is not dict or schema.get("type") != "object":
+        return False
+    properties = schema.get("properties")
+    if properties.__class__ is not dict or not schema.keys() <= _PLAIN_ROOT:
+        return False
+    for leaf in properties.values():
+        if leaf.__class__ is not dict or not leaf.keys() <= _PLAIN_LEAF:
+            return False
+        if leaf.get("type") not in _SCALARS:
+            return False
+    required = schema.get("required", [])
+    if required.__class__ is not list or not all(n.__class__ is str for n in required):
+        return False
+    if row.closed and schema.get("additionalProperties") is not False:
+        return False
+    if row.all_required and ("required" not in schema or set(required) != set(properties)):
+        return False
+    if row.keywords is not None and not schema.keys() <= row.keywords:
+        return False
+    return all(n in properties for n in required)
 
 
 class _Writer:
