@@ -242,6 +242,8 @@ class Reply:
                     if args:
                         self._push({"type": "tool_call", "index": call.block, "args": args})
         self.meta(**self._late)
+        if "model_name" not in self._sent:
+            self._meta["model_name"] = None
         if self.finish is not None:
             self._meta["finish_reason"] = self.finish
         elif "finish_reason" not in self._meta:
