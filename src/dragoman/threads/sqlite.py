@@ -1,0 +1,138 @@
+"""Threads in SQLite: the embedded store, for one machine and many processes.
+
+WAL lets readers go on while somebody writes; writers take turns by `BEGIN IMMEDIATE`, waiting up to
+`timeout_s` for theirs. Each OS thread has a connection of its own.
+"""
+
+import os
+import sqlite3
+import threading
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from dragoman.errors import StoreError
+from dragoman.threads.sql import Execute, SQLLog
+from dragoman.threads.store import ThreadStore
+
+__all__ = ["MemoryThreads", "SQLiteThreads"]
+
+_WORDS = {
+    "serial": "INTEGER PRIMARY KEY AUTOINCREMENT",
+    "binary": "BLOB",
+    "integer": "INTEGER",
+    "real": "REAL",
+}
+
+
+class SQLiteLog(SQLLog):
+    """The log in one SQLite file (or in memory, on one shared connection)."""
+
+    def __init__(self, path: str, timeout_s: float) -> None:
+        self._path = path
+        self._timeout_s = timeout_s
+        self._local = threading.local()
+        self._all: list[sqlite3.Connection] = []
+        self._lock_all = threading.Lock()
+        self._memory = threading.RLock() if path == ":memory:" else None
+        self._shared: sqlite3.Connection | None = None
+        self._process = os.getpid()
+
+    def _connection(self) -> sqlite3.Connection:
+        if self._memory is not None:
+            if self._shared is None:
+                self._shared = self._opened()
+            return self._shared
+        if self._process != os.getpid():  # a forked child must not use its parent's connections
+            self._local, self._all, self._process = threading.local(), [], os.getpid()
+        connection = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = self._local.connection = self._opened()
+        return connection
+
+    def _opened(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            self._path,
+            timeout=self._timeout_s,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+        try:
+            connection.execute(f"PRAGMA busy_timeout = {int(self._timeout_s * 1000)}")
+            if self._memory is None:
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("BEGIN IMMEDIATE")
+            self.prepare(_executor(connection), _WORDS)
+            connection.execute("COMMIT")
+        except BaseException:
+            connection.close()
+            raise
+        with self._lock_all:
+            self._all.append(connection)
+        return connection
+
+    @contextmanager
+    def transaction(self, *, write: bool) -> Generator[Execute, None, None]:
+        try:
+            if self._memory is not None:
+                with self._memory, _transaction(self._connection(), write=write) as execute:
+                    yield execute
+            else:
+                with _transaction(self._connection(), write=write) as execute:
+                    yield execute
+        except sqlite3.Error as error:
+            message = f"the thread store {self._path} cannot be used: {error}"
+            raise StoreError(message) from error
+
+    def close(self) -> None:
+        if self._memory is not None:
+            return  # closing would lose everything
+        with self._lock_all:
+            connections, self._all = self._all, []
+        for connection in connections:
+            connection.close()
+        self._local = threading.local()
+
+
+def _executor(connection: sqlite3.Connection) -> Execute:
+    def execute(statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+        return connection.execute(statement, tuple(values)).fetchall()
+
+    return execute
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection, *, write: bool) -> Generator[Execute, None, None]:
+    connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+    try:
+        yield _executor(connection)
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+class SQLiteThreads(ThreadStore):
+    """Threads in a SQLite file; safe for many threads and processes.
+
+    Args:
+        path: The file; its folder has to exist.
+        timeout_s: How long a writer waits for its turn, in seconds.
+
+    >>> store = SQLiteThreads(":memory:")
+    >>> head = store.thread("t").append([("user", "hi")])
+    >>> store.thread("t").load().messages[0].content
+    'hi'
+    """
+
+    def __init__(self, path: str | Path, *, timeout_s: float = 60.0) -> None:
+        super().__init__(SQLiteLog(str(path), timeout_s))
+
+
+class MemoryThreads(SQLiteThreads):
+    """Threads in memory, with the behaviour of the other stores; gone with the process."""
+
+    def __init__(self) -> None:
+        super().__init__(":memory:")

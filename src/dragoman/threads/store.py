@@ -1,0 +1,298 @@
+"""Threads: conversations that last, as an append-only log in which each entry knows its parent.
+
+A store holds threads; a thread has branches; a branch names the last entry of a chain. Appending writes
+one row, whatever the length of the conversation; nothing is rewritten. Every method has an async twin
+with an `a` in front, which runs the same body in a worker thread.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Protocol, TypeVar
+
+from dragoman.errors import StoreError, short
+from dragoman.messages import BaseMessage, convert_to_messages
+from dragoman.threads.snapshot import Entry, Snapshot, fold_entries
+
+__all__ = ["ANY", "Log", "Thread", "ThreadConflict", "ThreadStore"]
+
+T = TypeVar("T")
+
+
+class _Any:
+    """Stands for "whatever the head is"."""
+
+    def __repr__(self) -> str:
+        return "ANY"
+
+
+ANY: Any = _Any()
+
+
+class ThreadConflict(StoreError):  # noqa: N818 - a name of the design
+    """Somebody else appended first; `.head` is where the thread stands now."""
+
+    def __init__(self, head: str | None) -> None:
+        super().__init__(f"the thread has moved to {head}; load it again and append to that")
+        self.head = head
+
+
+class Log(Protocol):
+    """What a database has to do for a store; `SQLLog` does it."""
+
+    def append(
+        self,
+        thread: str,
+        branch: str,
+        messages: Sequence[BaseMessage],
+        state: dict[str, Any],
+        expect: Any,
+        key: str | None,
+    ) -> str:
+        """Append one entry to a branch and return its id."""
+        ...
+
+    def entries(self, thread: str, branch: str, at: str | None, limit: int | None) -> list[Entry]:
+        """Return entries, the newest first."""
+        ...
+
+    def fork(self, thread: str, branch: str, name: str, at: str | None) -> None:
+        """Let a new branch begin at an entry."""
+        ...
+
+    def branches(self, thread: str) -> dict[str, str]:
+        """Return the branches of a thread: name to head."""
+        ...
+
+    def threads(self, prefix: str, before: float | None, limit: int | None) -> list[str]:
+        """Return the ids of threads."""
+        ...
+
+    def delete(self, thread: str) -> bool:
+        """Delete a thread; return whether there was one."""
+        ...
+
+    def squash(
+        self, thread: str, branch: str, messages: Sequence[BaseMessage], state: dict[str, Any]
+    ) -> None:
+        """Put one entry in the place of a branch's chain."""
+        ...
+
+    def close(self) -> None:
+        """Close connections."""
+        ...
+
+
+class _Twins:
+    """Gives every public method `x` its async twin `ax`."""
+
+    @staticmethod
+    async def _thread(function: Callable[..., T], *args: Any, **kwargs: Any) -> T:
+        return await asyncio.to_thread(partial(function, *args, **kwargs))
+
+
+class Thread(_Twins):
+    """One branch of one thread.
+
+    Made by `store.thread(id)`; making it reads and writes nothing.
+    """
+
+    def __init__(self, log: Log, thread_id: str, branch: str = "main") -> None:
+        self._log = log
+        self.id = thread_id
+        self.branch = branch
+
+    def load(self, at: str | None = None, limit: int | None = None) -> Snapshot:
+        """Return the thread's messages, oldest first, and its head.
+
+        Args:
+            at: An earlier head, for the state at that time.
+            limit: The most messages wanted: the newest ones; older entries are not read.
+
+        Raises:
+            StoreError: If `at` is no head of this thread, or the store cannot be read.
+        """
+        if limit is not None and (not isinstance(limit, int) or limit < 0):
+            message = f"limit has to be a whole number from 0, got {short(limit)}"
+            raise StoreError(message)
+        entries = self._log.entries(self.id, self.branch, at, limit)
+        messages, state = fold_entries(reversed(entries))
+        if limit is not None:
+            messages = messages[len(messages) - limit :] if limit < len(messages) else messages
+        if not entries:
+            return Snapshot([], None, 0, {})
+        return Snapshot(messages, entries[0].head, entries[0].depth, state)
+
+    def append(
+        self,
+        messages: Any,
+        expect: Any = ANY,
+        *,
+        key: str | None = None,
+        state: dict[str, Any] | None = None,
+    ) -> str:
+        """Append messages in one piece, all or nothing, and return the new head.
+
+        Args:
+            messages: Anything `convert_to_messages` takes; a RemoveMessage removes.
+            expect: The head to append to (None: an empty thread). Left out: whatever it is.
+            key: A key of this append, such as `run/step`: a second append with the same key
+                changes nothing and returns the head of the first.
+            state: Plain data to keep beside the messages.
+
+        Raises:
+            ThreadConflict: If the head is not `expect`.
+            StoreError: If the store cannot be written.
+            EncodeError: If a message holds something JSON cannot; names the path.
+        """
+        given = [messages] if isinstance(messages, BaseMessage | str) else messages
+        return self._log.append(
+            self.id, self.branch, convert_to_messages(given), state or {}, expect, key
+        )
+
+    def fork(self, name: str, at: str | None = None) -> "Thread":
+        """Return a new branch that begins at `at` (or here); both go their own way from there.
+
+        Raises:
+            StoreError: If there is a branch of that name, or no such head.
+        """
+        self._log.fork(self.id, self.branch, name, at)
+        return Thread(self._log, self.id, name)
+
+    def branches(self) -> dict[str, str]:
+        """Return the branches of the thread: name to head."""
+        return self._log.branches(self.id)
+
+    def history(self, limit: int | None = None) -> list[Entry]:
+        """Return the appends of this branch, the newest first."""
+        entries = self._log.entries(self.id, self.branch, None, None)
+        return entries if limit is None else entries[:limit]
+
+    async def aload(self, at: str | None = None, limit: int | None = None) -> Snapshot:
+        """Async `load`."""
+        return await self._thread(self.load, at, limit)
+
+    async def aappend(
+        self,
+        messages: Any,
+        expect: Any = ANY,
+        *,
+        key: str | None = None,
+        state: dict[str, Any] | None = None,
+    ) -> str:
+        """Async `append`; if it is cancelled, the append has happened whole or not at all."""
+        return await self._thread(self.append, messages, expect, key=key, state=state)
+
+    async def afork(self, name: str, at: str | None = None) -> "Thread":
+        """Async `fork`."""
+        return await self._thread(self.fork, name, at)
+
+    async def abranches(self) -> dict[str, str]:
+        """Async `branches`."""
+        return await self._thread(self.branches)
+
+    async def ahistory(self, limit: int | None = None) -> list[Entry]:
+        """Async `history`."""
+        return await self._thread(self.history, limit)
+
+
+class ThreadStore(_Twins):
+    """Threads in some database; the stores of this package differ in that alone."""
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+
+    def thread(self, thread_id: str, branch: str = "main") -> Thread:
+        """Return a thread by its id; it need not exist yet.
+
+        Raises:
+            StoreError: If the id is empty or no text.
+        """
+        if not isinstance(thread_id, str) or not thread_id:
+            message = f"a thread id has to be a non-empty text, got {short(thread_id)}"
+            raise StoreError(message)
+        return Thread(self._log, thread_id, branch)
+
+    def list(
+        self, prefix: str = "", before: float | None = None, limit: int | None = None
+    ) -> list[str]:
+        """Return the ids of threads in order of their bytes.
+
+        Args:
+            prefix: What the ids begin with; taken literally.
+            before: Only threads that were last written before this time (seconds since the epoch).
+            limit: The most ids wanted.
+        """
+        return self._log.threads(prefix, before, limit)
+
+    def delete(self, thread_id: str) -> bool:
+        """Delete everything of a thread; return whether there was one."""
+        return self._log.delete(thread_id)
+
+    def prune(self, thread_id: str, keep: int, branch: str = "main") -> int:
+        """Forget the beginning of a branch: keep about its last `keep` messages.
+
+        Tool calls stay with their results, so a few more may stay; removed and replaced messages go
+        for good. State is kept.
+
+        Returns:
+            How many messages were forgotten.
+        """
+        if not isinstance(keep, int) or isinstance(keep, bool) or keep < 0:
+            message = f"keep has to be a whole number from 0, got {short(keep)}"
+            raise StoreError(message)
+        snapshot = self.thread(thread_id, branch).load()
+        kept = _last_units(snapshot.messages, keep)
+        self._log.squash(thread_id, branch, kept, snapshot.state)
+        return len(snapshot.messages) - len(kept)
+
+    def prune_before(self, before: float) -> int:
+        """Delete the threads last written before a time (seconds since the epoch); return how many."""
+        return sum(self.delete(thread_id) for thread_id in self.list(before=before))
+
+    def close(self) -> None:
+        """Close the store's connections; they open again when needed."""
+        self._log.close()
+
+    async def alist(
+        self, prefix: str = "", before: float | None = None, limit: int | None = None
+    ) -> "list[str]":
+        """Async `list`."""
+        return await self._thread(self.list, prefix, before, limit)
+
+    async def adelete(self, thread_id: str) -> bool:
+        """Async `delete`."""
+        return await self._thread(self.delete, thread_id)
+
+    async def aprune(self, thread_id: str, keep: int, branch: str = "main") -> int:
+        """Async `prune`."""
+        return await self._thread(self.prune, thread_id, keep, branch)
+
+    async def aprune_before(self, before: float) -> int:
+        """Async `prune_before`."""
+        return await self._thread(self.prune_before, before)
+
+    async def aclose(self) -> None:
+        """Async `close`."""
+        await self._thread(self.close)
+
+
+def _last_units(messages: Sequence[BaseMessage], keep: int) -> list[BaseMessage]:
+    """Return the last messages, reaching back to the turn whose results they hold."""
+    from dragoman.transcript.units import call_ids
+
+    start = max(len(messages) - keep, 0)
+    wanted = {
+        message.tool_call_id  # pyright: ignore[reportAttributeAccessIssue]
+        for message in messages[start:]
+        if message.type == "tool"
+    }
+    for position in range(start - 1, -1, -1):
+        if not wanted:
+            break
+        ids = set(call_ids(messages[position]))
+        if ids & wanted:
+            wanted -= ids
+            start = position
+    # a result of that turn that stands in front of it in no valid history stays out
+    return list(messages[start:])

@@ -1,0 +1,127 @@
+"""What is special about files: many processes, kills, versions, corruption."""
+
+import os
+import sqlite3
+import subprocess
+import sys
+
+import pytest
+
+from dragoman.errors import StoreError
+from dragoman.messages import HumanMessage
+from dragoman.threads import SQLiteThreads
+from dragoman.threads.sql import SCHEMA_VERSION
+
+WRITER = """
+import sys
+from dragoman.threads import SQLiteThreads
+thread = SQLiteThreads(sys.argv[1]).thread("t")
+for number in range(int(sys.argv[3])):
+    thread.append([("user", f"{sys.argv[2]}/{number}")])
+"""
+
+
+def test_writers_in_many_processes_lose_nothing(tmp_path, scale):  # B93
+    path, each = tmp_path / "threads.db", 10 * scale
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(path), str(n), str(each)], stderr=subprocess.PIPE
+        )
+        for n in range(4)
+    ]
+    for process in processes:
+        _, errors = process.communicate(timeout=300)
+        assert process.returncode == 0, errors.decode()
+    texts = [m.content for m in SQLiteThreads(path).thread("t").load().messages]
+    assert len(texts) == 4 * each
+    for n in range(4):
+        assert [t for t in texts if t.startswith(f"{n}/")] == [f"{n}/{i}" for i in range(each)]
+
+
+KILLED = """
+import os, signal, sys
+from dragoman.threads import SQLiteThreads
+thread = SQLiteThreads(sys.argv[1]).thread("t")
+for number in range(1000):
+    thread.append([("user", f"{number}a"), ("user", f"{number}b")])
+    if number == int(sys.argv[2]):
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_kill_leaves_whole_entries(tmp_path):
+    path = tmp_path / "threads.db"
+    subprocess.run([sys.executable, "-c", KILLED, str(path), "20"], check=False)
+    messages = SQLiteThreads(path).thread("t").load().messages
+    assert len(messages) == 42
+
+
+def test_a_forked_child_opens_its_own_connection(tmp_path):
+    store = SQLiteThreads(tmp_path / "threads.db")
+    store.thread("t").append("parent")
+    script = (
+        "import os,sys\nfrom dragoman.threads import SQLiteThreads\n"
+        "store = SQLiteThreads(sys.argv[1])\nstore.thread('t').append('first')\n"
+        "child = os.fork()\nstore.thread('t').append('child' if child == 0 else 'parent 2')\n"
+        "if child == 0: os._exit(0)\nassert os.waitpid(child, 0)[1] == 0\n"
+    )
+    subprocess.run([sys.executable, "-c", script, str(tmp_path / "threads.db")], check=True)
+    texts = sorted(m.content for m in store.thread("t").load().messages)
+    assert texts == ["child", "first", "parent", "parent 2"]
+
+
+def test_a_newer_database_is_refused_and_untouched(tmp_path):
+    path = tmp_path / "threads.db"
+    store = SQLiteThreads(path)
+    store.thread("t").append("x")
+    store.close()
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE dragoman_schema SET version = 99")
+    connection.close()
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match=r"version 99.*upgrade"):
+        SQLiteThreads(path).thread("t").load()
+    assert path.read_bytes() == before
+
+
+def test_an_older_database_is_brought_up_to_date(tmp_path):
+    path = tmp_path / "threads.db"
+    store = SQLiteThreads(path)
+    store.thread("t").append("x")
+    store.close()
+    with sqlite3.connect(path) as connection:
+        connection.execute("DROP INDEX dragoman_branches_updated")
+        connection.execute("UPDATE dragoman_schema SET version = 1")
+    connection.close()
+    store = SQLiteThreads(path)
+    assert store.thread("t").load().messages == [HumanMessage("x")]
+    store.close()
+    connection = sqlite3.connect(path)
+    version = connection.execute("SELECT version FROM dragoman_schema").fetchone()
+    indexes = connection.execute("SELECT name FROM sqlite_master WHERE type = 'index'").fetchall()
+    connection.close()
+    assert version == (SCHEMA_VERSION,)
+    assert ("dragoman_branches_updated",) in indexes
+
+
+def test_what_is_no_database_is_a_store_error(tmp_path):
+    path = tmp_path / "threads.db"
+    path.write_bytes(b"not a database" * 100)
+    with pytest.raises(StoreError, match="cannot be used"):
+        SQLiteThreads(path).thread("t").load()
+    assert path.read_bytes() == b"not a database" * 100
+    with pytest.raises(StoreError, match="cannot be used"):
+        SQLiteThreads(tmp_path / "missing" / "threads.db").thread("t").load()
+
+
+def test_an_entry_that_cannot_be_read_is_named(tmp_path):
+    path = tmp_path / "threads.db"
+    store = SQLiteThreads(path)
+    store.thread("t").append("x")
+    store.close()
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE dragoman_entries SET messages = ?", (b"{",))
+    connection.close()
+    with pytest.raises(StoreError, match="entry 1 of the thread store cannot be read"):
+        SQLiteThreads(path).thread("t").load()
+    assert os.path.exists(path)
