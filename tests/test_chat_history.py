@@ -21,9 +21,7 @@ def test_in_memory():
     history.clear()
     assert history.messages == []
     asyncio.run(history.aclear())
-    assert InMemoryChatMessageHistory(messages=[HumanMessage("x")]).messages == [
-        HumanMessage("x")
-    ]
+    assert InMemoryChatMessageHistory(messages=[HumanMessage("x")]).messages == [HumanMessage("x")]
 
 
 class Stored(BaseChatMessageHistory):

@@ -6,6 +6,7 @@ import pickle
 import pytest
 from pydantic import BaseModel
 
+from dragoman.errors import MessageError
 from dragoman.messages import AIMessage, HumanMessage
 from dragoman.prompt_values import (
     ChatPromptValue,
@@ -66,7 +67,7 @@ def test_messages_are_copied_as_a_list():
     ],
 )
 def test_wrong_fields_are_value_errors(make):
-    with pytest.raises(ValueError):
+    with pytest.raises(MessageError):
         make()
 
 

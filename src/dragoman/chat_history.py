@@ -7,6 +7,7 @@ thread of `dragoman.threads`.
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import cast
 
 from pydantic import BaseModel, Field
 
@@ -80,15 +81,15 @@ class InMemoryChatMessageHistory(BaseChatMessageHistory, BaseModel):
     'Human: hi'
     """
 
-    messages: list[AnyMessage] = Field(default_factory=list)  # type: ignore[assignment]
+    messages: list[AnyMessage] = Field(default_factory=list)
 
     async def aget_messages(self) -> list[BaseMessage]:
         """Return the messages."""
-        return self.messages
+        return cast("list[BaseMessage]", self.messages)
 
     def add_message(self, message: BaseMessage) -> None:
         """Add a message."""
-        self.messages.append(message)  # type: ignore[arg-type]
+        self.messages.append(cast("AnyMessage", message))
 
     async def aadd_messages(self, messages: Sequence[BaseMessage]) -> None:
         """Add messages in order."""
@@ -96,7 +97,7 @@ class InMemoryChatMessageHistory(BaseChatMessageHistory, BaseModel):
 
     def clear(self) -> None:
         """Remove all messages."""
-        self.messages = []
+        self.messages = []  # pyright: ignore[reportIncompatibleVariableOverride] - narrower than the base
 
     async def aclear(self) -> None:
         """Remove all messages."""

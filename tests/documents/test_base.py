@@ -18,7 +18,7 @@ def test_documents():
     assert document == Document(page_content="x", metadata={"a": 1}, id="3")
     assert dumpd(document)["id"] == ["langchain", "schema", "document", "Document"]
     assert load(dumpd(document), allowed_objects="core") == document
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="valid string"):
         Document("x", id=[1])
     with pytest.raises(TypeError):
         Document()

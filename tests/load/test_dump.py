@@ -151,10 +151,16 @@ class Colour(Enum):
     ("make", "path"),
     [
         (lambda v: HumanMessage("x", additional_kwargs={"k": [v]}), "$.additional_kwargs.k[0]"),
-        (lambda v: [HumanMessage("x"), AIMessage("x", response_metadata={"k": v})], "$[1].response_metadata.k"),
+        (
+            lambda v: [HumanMessage("x"), AIMessage("x", response_metadata={"k": v})],
+            "$[1].response_metadata.k",
+        ),
         (lambda v: {"m": ToolMessage("x", tool_call_id="1", artifact=v)}, "$.m.artifact"),
         (lambda v: Document("x", metadata={"k": v}), "$.metadata.k"),
-        (lambda v: ChatGeneration(message=HumanMessage("x"), generation_info={"k": v}), "$.generation_info.k"),
+        (
+            lambda v: ChatGeneration(message=HumanMessage("x"), generation_info={"k": v}),
+            "$.generation_info.k",
+        ),
     ],
 )
 def test_b88_what_cannot_come_back_fails_at_dump_and_names_the_path(value, make, path):
@@ -206,7 +212,9 @@ def test_options_go_to_json():
 
 def test_dumping_changes_nothing():
     calls = [{"name": "f", "args": {"a": [1, {"lc": 1}]}, "id": "1", "type": "tool_call"}]
-    message = AIMessage([{"type": "text", "text": "a"}], tool_calls=calls, additional_kwargs={"t": (1,)})
+    message = AIMessage(
+        [{"type": "text", "text": "a"}], tool_calls=calls, additional_kwargs={"t": (1,)}
+    )
     before = message.model_copy(deep=True)
     prompt = PromptTemplate.from_template("{a}", partial_variables={"b": [1]})
 

@@ -59,23 +59,22 @@ def test_what_is_not_flat_takes_the_long_way(value):
     assert dump_messages(value) is None
 
 
+HEAD = '[{"lc":1,"type":"constructor","id":["langchain","schema","messages","HumanMessage"],'
+DATA = HEAD + '"kwargs":{"type":"human","content":"","additional_kwargs":%s}}]'
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "[]",
         "{}",
         '[{"lc"',
-        '[{"lc":1,"type":"constructor","id":["os","system"],"kwargs":{"type":"human","content":""}}]',
-        # an id and a class that do not belong together
-        '[{"lc":1,"type":"constructor","id":["langchain","schema","messages","AIMessage"],'
-        '"kwargs":{"type":"human","content":""}}]',
-        # markers inside, also spelled with escapes
-        '[{"lc":1,"type":"constructor","id":["langchain","schema","messages","HumanMessage"],'
-        '"kwargs":{"type":"human","content":"","additional_kwargs":{"a":{"lc":1}}}}]',
-        '[{"lc":1,"type":"constructor","id":["langchain","schema","messages","HumanMessage"],'
-        '"kwargs":{"type":"human","content":"","additional_kwargs":{"a":{"\\u006cc":1}}}}]',
-        '[{"lc":1,"type":"constructor","id":["langchain","schema","messages","HumanMessage"],'
-        '"kwargs":{"type":"human","content":"","additional_kwargs":{"a":{"__lc_escaped__":{}}}}}]',
+        HEAD.replace('"langchain","schema"', '"os","path"') + '"kwargs":{"type":"human"}}]',
+        HEAD + '"kwargs":{"type":"ai","content":""}}]',  # id and class do not belong together
+        DATA % '{"a":{"lc":1}}',
+        DATA % '{"a":{"\\u006cc":1}}',  # a marker spelled with an escape
+        DATA % '{"a":{"__lc_escaped__":{}}}',
+        DATA % '{"a":{"__type__":"bytes","value":""}}',
     ],
 )
 def test_text_that_holds_more_than_messages_takes_the_long_way(text):

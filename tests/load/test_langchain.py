@@ -167,12 +167,18 @@ def test_generations_and_documents_travel_both_ways():
 
     outputs = langchain_core.outputs
     pairs = [
-        (Generation(text="x", generation_info={"a": 1}), outputs.Generation(text="x", generation_info={"a": 1})),
+        (
+            Generation(text="x", generation_info={"a": 1}),
+            outputs.Generation(text="x", generation_info={"a": 1}),
+        ),
         (
             ChatGeneration(message=AIMessage("x")),
             outputs.ChatGeneration(message=there().messages.AIMessage("x")),
         ),
-        (Document("x", metadata={"a": 1}), langchain_core.documents.Document("x", metadata={"a": 1})),
+        (
+            Document("x", metadata={"a": 1}),
+            langchain_core.documents.Document("x", metadata={"a": 1}),
+        ),
     ]
     for ours, theirs in pairs:
         assert json.loads(dumps(ours)) == json.loads(there().load.dumps(theirs))

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dragoman.documents import Document
+from dragoman.errors import MessageError
 from dragoman.load import Serializable, dumpd, dumps, load, loads
 from dragoman.load.load import Reviver, default_init_validator
 from dragoman.messages import (
@@ -28,7 +29,12 @@ from dragoman.messages import (
 from dragoman.output_parsers import CommaSeparatedListOutputParser, StrOutputParser
 from dragoman.outputs import ChatGeneration, ChatGenerationChunk, Generation, GenerationChunk
 from dragoman.prompt_values import ChatPromptValue, ImagePromptValue, StringPromptValue
-from dragoman.prompts import ChatPromptTemplate, DictPromptTemplate, PromptTemplate, StructuredPrompt
+from dragoman.prompts import (
+    ChatPromptTemplate,
+    DictPromptTemplate,
+    PromptTemplate,
+    StructuredPrompt,
+)
 from dragoman.runnables import RunnablePassthrough
 
 MESSAGES = [
@@ -309,7 +315,7 @@ def test_what_is_no_marker_stays_a_dict(value):
     ],
 )
 def test_broken_markers_are_value_errors(value):
-    with pytest.raises(ValueError):
+    with pytest.raises(MessageError):
         load({"a": [value]})
 
 
@@ -352,7 +358,9 @@ HOSTILE = st.recursive(
     lambda inner: st.one_of(
         st.lists(inner, max_size=3),
         st.dictionaries(
-            st.sampled_from(["a", "lc", "type", "id", "kwargs", "__lc_escaped__", "__type__", "value"]),
+            st.sampled_from(
+                ["a", "lc", "type", "id", "kwargs", "__lc_escaped__", "__type__", "value"]
+            ),
             inner,
             max_size=3,
         ),

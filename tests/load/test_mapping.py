@@ -4,7 +4,15 @@ from importlib import import_module
 
 import pytest
 
-from dragoman.load.mapping import CORE, MESSAGES, NAMESPACES, PARTNERS, PLAIN_MESSAGES, TABLE, target
+from dragoman.load.mapping import (
+    CORE,
+    MESSAGES,
+    NAMESPACES,
+    PARTNERS,
+    PLAIN_MESSAGES,
+    TABLE,
+    target,
+)
 
 
 @pytest.mark.parametrize("place", sorted(set(TABLE.values()) | set(PARTNERS.values())))

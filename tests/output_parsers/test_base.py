@@ -44,7 +44,7 @@ def test_strings_and_messages_are_parsed():
 
 @pytest.mark.parametrize("value", [3, {"a": 1}, None])
 def test_other_input_is_refused(value):
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="`text` must be a str"):
         StrOutputParser().invoke(value)
 
 
@@ -73,7 +73,9 @@ def test_dumps_and_names():
     assert YesNo().asdict()["_type"] == "yes-no"
     assert YesNo().dict() == YesNo().asdict()
     assert "_type" not in Nameless().asdict()
-    with pytest.raises(NotImplementedError, match="_type property is not implemented in class Nameless"):
+    with pytest.raises(
+        NotImplementedError, match="_type property is not implemented in class Nameless"
+    ):
         _ = Nameless()._type
     with pytest.raises(NotImplementedError):
         YesNo().get_format_instructions()

@@ -67,7 +67,11 @@ def test_an_item_comes_when_the_next_begins():
 
 
 def test_content_that_is_no_text_is_passed_over():
-    chunks = [AIMessageChunk("a,"), AIMessageChunk([{"type": "image", "url": "u"}]), AIMessageChunk("b")]
+    chunks = [
+        AIMessageChunk("a,"),
+        AIMessageChunk([{"type": "image", "url": "u"}]),
+        AIMessageChunk("b"),
+    ]
 
     assert list(COMMA.transform(iter(chunks))) == [["a"], ["b"]]
 

@@ -46,7 +46,9 @@ def test_values(parser, value):
 def test_what_is_no_call(parser):
     with pytest.raises(OutputParserException, match="can only be used with a chat generation"):
         parser.invoke("x")
-    with pytest.raises(OutputParserException, match="Could not parse function call: 'function_call'"):
+    with pytest.raises(
+        OutputParserException, match="Could not parse function call: 'function_call'"
+    ):
         parser.invoke(AIMessage("x"))
 
 

@@ -27,7 +27,9 @@ def test_instances():
 
 
 def test_failures():
-    with pytest.raises(OutputParserException, match="Failed to parse Move from completion") as caught:
+    with pytest.raises(
+        OutputParserException, match="Failed to parse Move from completion"
+    ) as caught:
         PARSER.parse('{"direction": "left", "steps": 3}')
     assert "Got: 1 validation error for Move" in str(caught.value)
     assert caught.value.llm_output == '{"direction": "left", "steps": 3}'

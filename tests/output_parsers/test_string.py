@@ -11,7 +11,10 @@ def test_the_text_of_a_message():
     assert StrOutputParser().invoke(message) == "ab"
     assert type(StrOutputParser().invoke(AIMessage("x"))) is str
     assert StrOutputParser().invoke("x") == "x"
-    assert list(StrOutputParser().transform(iter([AIMessageChunk("a"), AIMessageChunk("")]))) == ["a", ""]
+    assert list(StrOutputParser().transform(iter([AIMessageChunk("a"), AIMessageChunk("")]))) == [
+        "a",
+        "",
+    ]
 
 
 def test_storing():

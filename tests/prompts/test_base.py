@@ -31,7 +31,9 @@ def test_invoking_with_a_dict_or_the_only_value():
 def test_wrong_input_is_named():
     prompt = PromptTemplate.from_template("{a} {b}")
 
-    with pytest.raises(TypeError, match="Expected mapping type as input to PromptTemplate. Received"):
+    with pytest.raises(
+        TypeError, match=r"Expected mapping type as input to PromptTemplate\. Received"
+    ):
         prompt.invoke("x")
     with pytest.raises(KeyError) as caught:
         prompt.invoke({"a": 1})

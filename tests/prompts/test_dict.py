@@ -36,15 +36,13 @@ def test_unsafe_strings_are_refused_when_built(text):
 
 
 def test_jinja2_is_refused():
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="template_format"):
         DictPromptTemplate(template={"a": "x"}, template_format="jinja2")
 
 
 def test_a_path_of_an_image_only_warns():
     with pytest.warns(UserWarning, match="security"):
-        DictPromptTemplate(
-            template={"image_url": {"path": "x"}}, template_format="f-string"
-        )
+        DictPromptTemplate(template={"image_url": {"path": "x"}}, template_format="f-string")
 
 
 def test_storing():

@@ -32,7 +32,9 @@ def test_filling():
 
 
 def test_bad_fields(tmp_path):
-    with pytest.raises(ValueError, match=r"Got input_variables=\[\], but based on prefix/suffix expected"):
+    with pytest.raises(
+        ValueError, match=r"Got input_variables=\[\], but based on prefix/suffix expected"
+    ):
         few(input_variables=[], validate_template=True)
     with pytest.raises(ValueError, match="Extra inputs are not permitted"):
         few(foo=1)

@@ -13,7 +13,11 @@ def test_roles(role):
 @pytest.mark.parametrize(
     ("item", "error", "text"),
     [
-        (("meow", "x"), ValueError, "Unexpected message type: meow. Use one of 'human', 'user', 'ai'"),
+        (
+            ("meow", "x"),
+            ValueError,
+            "Unexpected message type: meow. Use one of 'human', 'user', 'ai'",
+        ),
         (("a", "b", "c"), ValueError, "Expected 2-tuple of \\(role, template\\), got"),
         ({"a": 1}, ValueError, "Expected dict to have exact keys 'role' and 'content'"),
         ({"role": "user", "content": "x", "y": 1}, ValueError, "exact keys 'role' and 'content'"),

@@ -40,7 +40,7 @@ def test_the_last_n_messages_are_kept():
     last = MessagesPlaceholder("h", n_messages=2)
 
     assert last.format_messages(h=["a", "b", "c"]) == [HumanMessage("b"), HumanMessage("c")]
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="n_messages"):
         MessagesPlaceholder("h", n_messages=0)
 
 

@@ -59,7 +59,7 @@ def test_b79_b81_an_unsafe_template_is_refused_when_built(template):
         lambda: ChatPromptTemplate(["x"]).append(template),
     ]
     for way in ways:
-        with pytest.raises(ValueError):
+        with pytest.raises(ValueError, match="string"):
             way()
 
 
@@ -120,7 +120,9 @@ def test_copies_are_equal_and_independent():
 
 def test_partial_values_may_be_functions_and_users_win():
     calls = []
-    prompt = PromptTemplate.from_template("{a} {b}").partial(b=lambda: calls.append(1) or len(calls))
+    prompt = PromptTemplate.from_template("{a} {b}").partial(
+        b=lambda: calls.append(1) or len(calls)
+    )
 
     assert prompt.input_variables == ["a"]
     assert [prompt.format(a="x"), prompt.format(a="x")] == ["x 1", "x 2"]

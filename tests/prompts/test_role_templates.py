@@ -55,7 +55,10 @@ def test_text_parts_that_come_out_empty_are_left_out():
         ([1], "Invalid template: 1"),
         (None, "Invalid template: None"),
         ([{"type": "text", "text": 1}], "Invalid template"),
-        ([{"type": "image_url", "image_url": "{a}{b}"}], "Only one format variable allowed per image"),
+        (
+            [{"type": "image_url", "image_url": "{a}{b}"}],
+            "Only one format variable allowed per image",
+        ),
         ([{"type": "image_url", "image_url": 1}], "Invalid image template"),
         ([{"type": "image_url", "image_url": "{a.b}"}], "attribute access"),
         ([{"x": "{a[0]}"}], "indexing"),
@@ -67,7 +70,9 @@ def test_parts_that_are_no_templates(template, text):
 
 
 def test_what_lists_do_not_support():
-    with pytest.raises(ValueError, match="Partial variables are not supported for list of templates"):
+    with pytest.raises(
+        ValueError, match="Partial variables are not supported for list of templates"
+    ):
         HumanMessagePromptTemplate.from_template(["{a}"], partial_variables={"a": 1})
     with pytest.raises(ValueError, match="jinja2"):
         HumanMessagePromptTemplate.from_template([{"x": "y"}], template_format="jinja2")

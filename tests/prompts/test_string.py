@@ -24,7 +24,11 @@ from dragoman.prompts.string import (
     [
         ("{b} {a} {b}", "f-string", ["a", "b"]),
         ("{{a}} {b!r:>3}", "f-string", ["b"]),
-        ("{{x.y}} {{#l}}{{z}}{{/l}}{{^m}}{{/m}}{{{n}}}{{&o}}{{!c}}", "mustache", ["l", "m", "n", "o", "x"]),
+        (
+            "{{x.y}} {{#l}}{{z}}{{/l}}{{^m}}{{/m}}{{{n}}}{{&o}}{{!c}}",
+            "mustache",
+            ["l", "m", "n", "o", "x"],
+        ),
         ("{{ a.b }}{% for x in rows %}{{ x }}{% endfor %}", "jinja2", ["a", "rows"]),
     ],
 )
@@ -79,7 +83,9 @@ def test_checking_input_variables():
 
 
 def test_jinja2_variables_are_compared_with_a_warning_only():
-    with pytest.warns(UserWarning, match=r"Missing variables: \{'foo'\} Extra variables: \{'bar'\}"):
+    with pytest.warns(
+        UserWarning, match=r"Missing variables: \{'foo'\} Extra variables: \{'bar'\}"
+    ):
         validate_jinja2("{{ foo }}", ["bar"])
     with pytest.warns(UserWarning, match=r"Missing variables: \{'foo'\}"):
         PromptTemplate(

@@ -61,12 +61,22 @@ class Thing:
         raise AssertionError("called")
 
 
-@given(st.lists(st.sampled_from(["secret", "__class__", "__dict__", "method", "0", "mro", "keys"]), min_size=1, max_size=4))
+@given(
+    st.lists(
+        st.sampled_from(["secret", "__class__", "__dict__", "method", "0", "mro", "keys"]),
+        min_size=1,
+        max_size=4,
+    )
+)
 def test_no_name_reaches_an_attribute(steps):
     name = ".".join(["o", *steps])
     data = {"o": Thing(), "f": Thing().method}
 
-    for template in (f"{{{{{name}}}}}", f"{{{{#o}}}}{{{{{'.'.join(steps)}}}}}{{{{/o}}}}", "{{#f}}{{/f}}"):
+    for template in (
+        f"{{{{{name}}}}}",
+        f"{{{{#o}}}}{{{{{'.'.join(steps)}}}}}{{{{/o}}}}",
+        "{{#f}}{{/f}}",
+    ):
         assert render(template, data) == ""
 
 

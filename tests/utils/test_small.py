@@ -7,7 +7,12 @@ import pytest
 from dragoman import utils
 from dragoman.utils.env import env_var_is_set, get_from_dict_or_env, get_from_env
 from dragoman.utils.iter import abatch_iterate, batch_iterate
-from dragoman.utils.strings import comma_list, sanitize_for_postgres, stringify_dict, stringify_value
+from dragoman.utils.strings import (
+    comma_list,
+    sanitize_for_postgres,
+    stringify_dict,
+    stringify_value,
+)
 
 
 def test_settings(monkeypatch):

@@ -81,9 +81,9 @@ def id_of(cls: type[BaseMessage]) -> list[str]:
     >>> id_of(AIMessage)
     ['langchain', 'schema', 'messages', 'AIMessage']
     """
-    if cls.lc_id.__func__ is not BaseMessage.lc_id.__func__:  # type: ignore[attr-defined]
+    if cls.lc_id.__func__ is not BaseMessage.lc_id.__func__:
         return cls.lc_id()
-    if cls.get_lc_namespace.__func__ is not BaseMessage.get_lc_namespace.__func__:  # type: ignore[attr-defined]
+    if cls.get_lc_namespace.__func__ is not BaseMessage.get_lc_namespace.__func__:
         return cls.lc_id()
     return nearest_class(cls).lc_id()
 
@@ -238,9 +238,9 @@ def _decode() -> Callable[[str], list[Any]]:
         Literal["langchain"],
         Literal["schema"],
         Literal["messages"],
-        Literal[_NAMES],  # type: ignore[valid-type]
+        Literal[_NAMES],
     ]
-    envelope = msgspec.defstruct(
+    envelope: Any = msgspec.defstruct(
         "Envelope",
         [
             ("lc", Literal[1]),
@@ -251,7 +251,7 @@ def _decode() -> Callable[[str], list[Any]]:
         forbid_unknown_fields=True,
         gc=False,
     )
-    return msgspec.json.Decoder(list[envelope]).decode
+    return msgspec.json.Decoder(list.__class_getitem__(envelope)).decode
 
 
 def load_messages(text: Any, *, legacy: bool = True) -> list[BaseMessage] | None:

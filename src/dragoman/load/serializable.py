@@ -93,7 +93,7 @@ def is_useful(field: FieldInfo, value: Any) -> bool:
     if field.default_factory is list and isinstance(value, list):
         return False
     try:
-        default = field.get_default(call_default_factory=True)  # type: ignore[call-arg]
+        default = field.get_default(call_default_factory=True)
         return bool(value != default)
     except Exception:  # noqa: BLE001 - as in try_neq_default
         return True
@@ -208,7 +208,7 @@ class Serializable(BaseModel, ABC):
         """Return the marker of an object that cannot be stored."""
         return to_json_not_implemented(self)
 
-    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
         fields = type(self).model_fields
         for key, value in super().__repr_args__():
             if key not in fields or try_neq_default(value, key, self):

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dragoman import _json
+from dragoman.errors import DecodeError
 
 __all__ = ["CONTAINERS", "SCALARS", "decode_tag", "is_tag", "tag"]
 
@@ -53,7 +54,7 @@ def decode_tag(value: dict[str, Any]) -> Any:
     """Return the value a tagged object stands for; members of containers are decoded already.
 
     Raises:
-        ValueError: If the text is not that of such a value.
+        DecodeError: If the text is not that of such a value.
 
     >>> decode_tag({"__type__": "tuple", "value": [1, 2]})
     (1, 2)
@@ -63,4 +64,4 @@ def decode_tag(value: dict[str, Any]) -> Any:
         return _DECODE[name](content)
     except (ArithmeticError, TypeError, ValueError) as error:
         message = f"malformed {name} value ({type(error).__name__})"
-        raise ValueError(message) from error
+        raise DecodeError(message) from error

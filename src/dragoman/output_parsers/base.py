@@ -94,12 +94,7 @@ class BaseGenerationOutputParser(
         **kwargs: Any,
     ) -> T:
         """Return the value of a message or string."""
-        return self._call_with_config(
-            lambda value: self.parse_result([generation_of(value)]),
-            input,
-            config,
-            run_type="parser",
-        )
+        return self._call_with_config(self._parse, input, config, run_type="parser")
 
     async def ainvoke(
         self,
@@ -108,12 +103,13 @@ class BaseGenerationOutputParser(
         **kwargs: Any,
     ) -> T:
         """Return the value of a message or string."""
-        return await self._acall_with_config(
-            lambda value: self.aparse_result([generation_of(value)]),
-            input,
-            config,
-            run_type="parser",
-        )
+        return await self._acall_with_config(self._aparse, input, config, run_type="parser")
+
+    def _parse(self, value: Any) -> T:
+        return self.parse_result([generation_of(value)])
+
+    async def _aparse(self, value: Any) -> T:
+        return await self.aparse_result([generation_of(value)])
 
 
 class BaseOutputParser(BaseGenerationOutputParser[T]):
@@ -162,6 +158,6 @@ class BaseOutputParser(BaseGenerationOutputParser[T]):
             fields["_type"] = self._type
         return fields
 
-    def dict(self, **kwargs: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def dict(self, **kwargs: Any) -> Any:
         """Return `asdict()`; the older name."""
         return self.asdict(**kwargs)

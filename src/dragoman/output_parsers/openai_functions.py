@@ -147,7 +147,7 @@ class PydanticOutputFunctionsParser(OutputFunctionsParser):
     def validate_schema(cls, values: Any) -> Any:
         """Find out whether the name is needed: with several classes it is."""
         if not isinstance(values, dict):
-            return cast("Any", values)
+            return values
         schema = values.get("pydantic_schema")
         if isinstance(schema, dict) and values.get("args_only"):
             message = "If multiple pydantic schemas are provided then args_only should be False."

@@ -3,7 +3,7 @@
 import json
 import logging
 from json import JSONDecodeError
-from typing import Annotated, Any, cast
+from typing import Any, cast
 
 from pydantic import BaseModel, SkipValidation, ValidationError
 
@@ -223,7 +223,7 @@ class PydanticToolsParser(JsonOutputToolsParser):
         tools: The classes; a call finds its own by title or class name.
     """
 
-    tools: Annotated[list[type[BaseModel]], SkipValidation()]
+    tools: SkipValidation[list[type[BaseModel]]]
 
     def parse_result(self, result: list[Generation], *, partial: bool = False) -> Any:
         """Return the instances; calls that a partial message does not complete are left out.

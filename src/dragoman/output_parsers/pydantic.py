@@ -1,7 +1,7 @@
 """`PydanticOutputParser`: a model's answer as an instance of a pydantic class."""
 
 import json
-from typing import Annotated, Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 from pydantic import BaseModel, SkipValidation, ValidationError
 
@@ -24,7 +24,7 @@ class PydanticOutputParser(JsonOutputParser, Generic[TBaseModel]):
     City(name='Bursa')
     """
 
-    pydantic_object: Annotated[type[TBaseModel], SkipValidation()]  # pyright: ignore[reportIncompatibleVariableOverride, reportGeneralTypeIssues]
+    pydantic_object: SkipValidation[type[TBaseModel]]  # pyright: ignore[reportIncompatibleVariableOverride, reportGeneralTypeIssues]
 
     def parse_result(self, result: list[Generation], *, partial: bool = False) -> Any:
         """Return the instance; None if a partial text does not make one yet.
@@ -70,6 +70,6 @@ class PydanticOutputParser(JsonOutputParser, Generic[TBaseModel]):
         return "pydantic"
 
     @property
-    def OutputType(self) -> type[TBaseModel]:
+    def OutputType(self) -> type[TBaseModel]:  # noqa: N802 - LangChain's name
         """The class."""
         return self.pydantic_object

@@ -110,8 +110,8 @@ class _Elements:
                 target=ET.TreeBuilder()
             )
         else:
-            inner = ET.XMLParser(target=ET.TreeBuilder())
-        self.puller: Any = ET.XMLPullParser(["start", "end"], _parser=inner)  # type: ignore[call-arg]
+            inner = ET.XMLParser(target=ET.TreeBuilder())  # noqa: S314 - declarations are refused
+        self.puller: Any = ET.XMLPullParser(["start", "end"], _parser=inner)
         self.waiting = ""
         self.tail = ""
         self.started = False

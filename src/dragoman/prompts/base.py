@@ -133,9 +133,9 @@ class BasePromptTemplate(
             return config
         own = ensure_config(config)
         if self.metadata:
-            own["metadata"] = {**own["metadata"], **self.metadata}
+            own["metadata"] = {**own.get("metadata", {}), **self.metadata}
         if self.tags:
-            own["tags"] = [*own["tags"], *self.tags]
+            own["tags"] = [*own.get("tags", []), *self.tags]
         return own
 
     def _fill(self, value: dict[str, Any]) -> PromptValue:
@@ -213,7 +213,7 @@ class BasePromptTemplate(
             fields["_type"] = self._prompt_type
         return fields
 
-    def dict(self, **kwargs: Any) -> dict[str, Any]:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def dict(self, **kwargs: Any) -> dict[str, Any]:
         """Return `asdict()`; the older name."""
         return self.asdict(**kwargs)
 

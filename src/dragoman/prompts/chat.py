@@ -136,7 +136,7 @@ class ChatPromptTemplate(BaseChatPromptTemplate):
     ) -> None:
         """Build from what a list may hold (`prompts.likes`)."""
         templates = [as_template(item, template_format) for item in messages]
-        optional = set(kwargs.get("optional_variables") or ())
+        optional: set[str] = set(kwargs.get("optional_variables") or ())
         wanted, absent, types = _variables(templates, optional)
         partials = {name: [] for name in absent} | dict(kwargs.get("partial_variables") or {})
         wanted -= set(partials)
@@ -151,7 +151,7 @@ class ChatPromptTemplate(BaseChatPromptTemplate):
             "partial_variables": partials,
             "input_types": types | (kwargs.get("input_types") or {}),
         }
-        super().__init__(messages=templates, **fields)
+        super().__init__(messages=templates, **fields)  # pyright: ignore[reportCallIssue] - pydantic's keywords
 
     @classmethod
     def get_lc_namespace(cls) -> list[str]:

@@ -70,12 +70,15 @@ class DictPromptTemplate(Checked, RunnableSerializable[dict[str, Any], dict[str,
     ) -> dict[str, Any]:
         """Return the filled dict for `input`."""
         return self._call_with_config(
-            lambda values: self.format(**values),
+            self._fill,
             input,
             ensure_config(config),
             run_type="prompt",
             serialized=None,
         )
+
+    def _fill(self, values: dict[str, Any]) -> dict[str, Any]:
+        return self.format(**values)
 
     @property
     def _prompt_type(self) -> str:

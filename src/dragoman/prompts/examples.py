@@ -1,6 +1,6 @@
 """Where the examples of a few-shot prompt come from: a list, or a selector; exactly one of them."""
 
-from typing import Any, cast
+from typing import Any
 
 from pydantic import BaseModel, model_validator
 
@@ -20,7 +20,7 @@ class ExampleSource(BaseModel):
     def check_examples_and_selector(cls, values: Any) -> Any:
         """Refuse both sources, and none."""
         if not isinstance(values, dict):
-            return cast("Any", values)
+            return values
         examples = values.get("examples")
         selector = values.get("example_selector")
         if examples and selector:

@@ -40,7 +40,7 @@ _LOOP = {
 def _security_error() -> type[Exception]:
     sandbox = need("jinja2.sandbox", "prompts")
 
-    class UnsafeTemplateError(sandbox.SecurityError, ValueError):  # type: ignore[misc,name-defined]
+    class UnsafeTemplateError(sandbox.SecurityError, ValueError):
         """A template that reaches for more than data; jinja2's SecurityError and a ValueError."""
 
     return UnsafeTemplateError
@@ -56,7 +56,7 @@ def _environment() -> Any:  # noqa: C901 - one small class; its methods are the 
     sandbox = need("jinja2.sandbox", "prompts")
     runtime = need("jinja2.runtime", "prompts")
 
-    class DataEnvironment(sandbox.ImmutableSandboxedEnvironment):  # type: ignore[misc,name-defined]
+    class DataEnvironment(sandbox.ImmutableSandboxedEnvironment):
         """An environment in which a dot and brackets read plain data only."""
 
         intercepted_binops = frozenset({"*", "**", "%"})

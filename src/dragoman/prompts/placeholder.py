@@ -63,7 +63,7 @@ class MessagesPlaceholder(BaseMessagePromptTemplate):
 
     def __init__(self, variable_name: str, *, optional: bool = False, **kwargs: Any) -> None:
         """Build from the variable's name."""
-        super().__init__(variable_name=variable_name, optional=optional, **kwargs)
+        super().__init__(variable_name=variable_name, optional=optional, **kwargs)  # pyright: ignore[reportCallIssue] - pydantic's keywords
 
     def format_messages(self, **kwargs: Any) -> list[BaseMessage]:
         """Return the variable's messages in a new list.

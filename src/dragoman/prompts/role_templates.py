@@ -6,7 +6,7 @@ strings are templates themselves.
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Self, TypedDict, cast
+from typing import Any, ClassVar, Self, cast
 
 from pydantic import Field, SerializeAsAny
 
@@ -33,14 +33,6 @@ __all__ = [
 ]
 
 Part = StringPromptTemplate | ImagePromptTemplate | DictPromptTemplate
-
-
-class _TextTemplateParam(TypedDict, total=False):
-    text: str | dict[str, Any]
-
-
-class _ImageTemplateParam(TypedDict, total=False):
-    image_url: str | dict[str, Any]
 
 
 class BaseStringMessagePromptTemplate(BaseMessagePromptTemplate):
@@ -296,7 +288,7 @@ def _part(part: Any, template_format: PromptTemplateFormat) -> Part:
     if not isinstance(part, Mapping):
         message = f"Invalid template: {part}"
         raise ValueError(message)
-    block = cast("dict[str, Any]", dict(cast("Mapping[str, Any]", part)))
+    block = dict(cast("Mapping[str, Any]", part))
     keys = set(block) - {"type"}
     if keys == {"text"} and block.get("type", "text") == "text":
         text = block["text"]

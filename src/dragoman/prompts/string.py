@@ -16,7 +16,7 @@ from pydantic import BaseModel, create_model
 
 from dragoman.prompt_values import PromptValue, StringPromptValue
 from dragoman.prompts.base import BasePromptTemplate
-from dragoman.utils.formatting import compile_f_string
+from dragoman.utils.formatting import compile_f_string, formatter
 
 __all__ = [
     "DEFAULT_FORMATTER_MAPPING",
@@ -226,7 +226,7 @@ def _model_of(name: str, tree: dict[str, Any]) -> type[BaseModel]:
 
 
 DEFAULT_FORMATTER_MAPPING: dict[str, Callable[..., str]] = {
-    "f-string": lambda template, /, **kwargs: _render_f_string(template, kwargs),
+    "f-string": formatter.format,
     "mustache": mustache_formatter,
     "jinja2": jinja2_formatter,
 }

@@ -102,7 +102,9 @@ class StrictFormatter(Formatter):
     'Hi, Ayşe!'
     """
 
-    def vformat(self, format_string: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
+    def vformat(  # pyright: ignore[reportIncompatibleMethodOverride] - typeshed asks for LiteralString
+        self, format_string: str, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> str:
         """Return the filled template.
 
         Raises:
