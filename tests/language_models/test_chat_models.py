@@ -186,10 +186,7 @@ def test_handlers_hear_of_errors(is_async):
     recorder = Recorder()
     config = {"callbacks": [recorder]}
     with pytest.raises(OSError, match="broken"):
-        if is_async:
-            asyncio.run(Model().ainvoke("x", config))
-        else:
-            Model().invoke("x", config)
+        asyncio.run(Model().ainvoke("x", config)) if is_async else Model().invoke("x", config)
     assert recorder.names == ["start", "error"]
 
 
@@ -428,7 +425,7 @@ def test_common_fields_are_no_part_of_a_dump_and_versions_are_noted():
 def test_asdict_names_the_model():
     model = FakeListChatModel(responses=["a"])
     assert model.asdict() == {"responses": ["a"], "_type": "fake-list-chat-model"}
-    with pytest.warns(DeprecationWarning):
+    with pytest.warns(DeprecationWarning, match="use `asdict`"):
         assert model.dict() == model.asdict()
 
 

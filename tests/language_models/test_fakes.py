@@ -36,11 +36,11 @@ def test_list_model_raises_at_a_chunk(is_async):
         async for chunk in model.astream("x"):
             seen.append(chunk.content)
 
+    def consume_sync():
+        seen.extend(chunk.content for chunk in model.stream("x"))
+
     with pytest.raises(FakeListChatModelError):
-        if is_async:
-            asyncio.run(consume())
-        else:
-            seen.extend(chunk.content for chunk in model.stream("x"))
+        asyncio.run(consume()) if is_async else consume_sync()
     assert seen == ["a"]
 
 

@@ -77,8 +77,9 @@ def test_text_chunks_add_up_and_repeated_scalars_stay_one():
 
 
 def test_chat_chunks_add_up_one_by_one_and_in_lists():
-    assert chunk("a", k=1) + chunk("b") == chunk("a", k=1) + [chunk("b")]
-    assert (chunk("a") + [chunk("b"), chunk("c")]).text == "abc"
+    others = [chunk("b"), chunk("c")]
+    assert chunk("a", k=1) + others[0] == chunk("a", k=1) + others[:1]
+    assert (chunk("a") + others).text == "abc"
     assert (chunk("a") + chunk("b")).generation_info is None
 
 

@@ -101,7 +101,7 @@ def test_a_schema_annotated_as_an_object_is_refused_at_definition():
         class Bad(BaseTool):
             name: str = "bad"
             description: str = "bad"
-            args_schema: BaseModel = Own  # type: ignore
+            args_schema: BaseModel = Own  # type: ignore[assignment]
 
             def _run(self) -> None: ...
 

@@ -81,7 +81,7 @@ def test_mutual_recursion_keeps_what_is_needed():
     "reference", ["#/$defs/Missing", "https://e.org/schema", "other.json#/A", "#/a/9"]
 )
 def test_references_that_cannot_be_followed_are_errors(reference):
-    with pytest.raises(MessageError, match="reference|Reference"):
+    with pytest.raises(MessageError, match=r"reference|Reference"):
         dereference_refs({"properties": {"a": {"$ref": reference}}, "a": [1]})
 
 

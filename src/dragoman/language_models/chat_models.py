@@ -65,9 +65,7 @@ class BaseChatModel(BaseLanguageModel[AIMessage], ABC):
 
     rate_limiter: BaseRateLimiter | None = Field(default=None, exclude=True)
     disable_streaming: bool | Literal["tool_calling"] = False
-    output_version: str | None = Field(
-        default_factory=lambda: os.environ.get("LC_OUTPUT_VERSION") or None
-    )
+    output_version: str | None = None
     profile: ModelProfile | None = Field(default=None, exclude=True)
 
     _hooks: ClassVar[Hooks] = Hooks(None, None, None, None)
@@ -76,6 +74,12 @@ class BaseChatModel(BaseLanguageModel[AIMessage], ABC):
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
         super().__pydantic_init_subclass__(**kwargs)
         cls._hooks = hooks_of(cls, BaseChatModel)
+
+    @model_validator(mode="after")
+    def _set_version(self) -> Any:
+        if self.output_version is None:
+            self.output_version = os.environ.get("LC_OUTPUT_VERSION") or None
+        return self
 
     @model_validator(mode="after")
     def _set_profile(self) -> Any:

@@ -7,6 +7,7 @@ model and cannot be set by it.
 from dragoman.tools.base import ArgsSchema, BaseTool, BaseToolkit
 from dragoman.tools.convert import convert_runnable_to_tool, tool
 from dragoman.tools.errors import SchemaAnnotationError, ToolException
+from dragoman.tools.execute import aexecute_tool_calls, execute_tool_calls
 from dragoman.tools.inject import (
     InjectedState,
     InjectedStore,
@@ -40,9 +41,11 @@ __all__ = [
     "ToolException",
     "ToolRuntime",
     "ToolsRenderer",
+    "aexecute_tool_calls",
     "convert_runnable_to_tool",
     "create_retriever_tool",
     "create_schema_from_function",
+    "execute_tool_calls",
     "render_text_description",
     "render_text_description_and_args",
     "tool",

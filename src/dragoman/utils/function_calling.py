@@ -153,7 +153,7 @@ def tool_example_to_messages(
             f"The number of tool_outputs ({len(outputs)}) must match the number of tool_calls "
             f"({len(tool_calls)}). Got {len(outputs)} output(s) for {len(tool_calls)} tool call(s)."
         )
-    raw = [
+    raw: list[dict[str, Any]] = [
         {
             "id": str(uuid4()),
             "type": "function",

@@ -137,7 +137,7 @@ def model_from_function(
     config = ConfigDict(
         arbitrary_types_allowed=True, populate_by_name=False, protected_namespaces=()
     )
-    model = create_model(owner, __config__=config, **fields)
+    model: Any = create_model(owner, __config__=config, **fields)
     model.__doc__ = description
     # An alias in it is a parameter's own name, not one for the model alone.
     model.__from_function__ = True

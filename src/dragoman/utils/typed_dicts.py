@@ -104,8 +104,8 @@ def _expand(annotation: Any, keep_none: bool, depth: int) -> Any:
         return Union[tuple(_expand(item, keep_none, depth) for item in items)]  # noqa: UP007
     generic: Any = origin
     if inspect.isclass(origin) and hasattr(origin, "__class_getitem__"):
-        expanded = tuple(
+        expanded: list[Any] = [
             _expand(a, keep_none, depth) if not isinstance(a, list) else a for a in arguments
-        )
-        return generic[expanded if len(expanded) > 1 else expanded[0]]
+        ]
+        return generic[tuple(expanded) if len(expanded) > 1 else expanded[0]]
     return annotation

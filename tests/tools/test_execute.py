@@ -1,0 +1,242 @@
+"""Running the calls of a reply: each is answered, in order."""
+
+import asyncio
+import threading
+import time
+from typing import Annotated, Any
+
+import pytest
+
+from dragoman.messages import AIMessage, ToolMessage
+from dragoman.tools import (
+    InjectedToolArg,
+    ToolException,
+    aexecute_tool_calls,
+    execute_tool_calls,
+    tool,
+)
+
+
+def reply(*calls: tuple[str, dict[str, Any]], **fields: Any) -> AIMessage:
+    made = [
+        {"name": name, "args": args, "id": str(number)}
+        for number, (name, args) in enumerate(calls, start=1)
+    ]
+    return AIMessage("", tool_calls=made, **fields)
+
+
+def run(message: AIMessage, tools: list[Any], *, is_async: bool, **options: Any) -> list[Any]:
+    if is_async:
+        return asyncio.run(aexecute_tool_calls(message, tools, **options))
+    return execute_tool_calls(message, tools, **options)
+
+
+both = pytest.mark.parametrize("is_async", [False, True])
+
+
+def double(n: int) -> int:
+    """Double n."""
+    return 2 * n
+
+
+@tool
+def fail(how: str) -> str:
+    """Fail."""
+    raise {
+        "value": ValueError("no such city"),
+        "tool": ToolException("tool says no"),
+        "silent": KeyError(),
+        "exit": SystemExit(3),
+        "long": ValueError("x" * 5000),
+        "cancelled": asyncio.CancelledError(),
+        "late": TimeoutError("its own"),
+    }[how]
+
+
+@both
+def test_results_keep_the_order_of_calls(is_async):
+    @tool
+    def slow(n: int) -> int:
+        """Wait longer for smaller n."""
+        time.sleep(0.03 * (3 - n))
+        return n
+
+    found = run(reply(*[("slow", {"n": n}) for n in range(3)]), [slow], is_async=is_async)
+    assert [(m.content, m.tool_call_id, m.status) for m in found] == [
+        ("0", "1", "success"),
+        ("1", "2", "success"),
+        ("2", "3", "success"),
+    ]
+
+
+@both
+def test_no_more_run_at_a_time_than_allowed(is_async):
+    running, most = [], []
+    lock = threading.Lock()
+
+    @tool
+    def count(n: int) -> int:
+        """Count."""
+        with lock:
+            running.append(n)
+            most.append(len(running))
+        time.sleep(0.01)
+        with lock:
+            running.remove(n)
+        return n
+
+    message = reply(*[("count", {"n": n}) for n in range(6)])
+    run(message, [count], is_async=is_async, max_concurrency=2)
+    assert max(most) == 2
+
+
+@both
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (("fail", {"how": "value"}), "ValueError: no such city"),
+        (("fail", {"how": "tool"}), "ToolException: tool says no"),
+        (("fail", {"how": "silent"}), "KeyError"),
+        (("fail", {"how": "exit"}), "SystemExit: 3"),
+        (("fail", {"how": "cancelled"}), "CancelledError"),
+        (("fail", {"how": "late"}), "TimeoutError: its own"),
+        (("nothing", {}), "Error: nothing is not a valid tool, try one of [double, fail]."),
+        (
+            ("double", {"n": "secret value"}),
+            (
+                "Error: wrong arguments: n: Input should be a valid integer, unable to parse "
+                "string as an integer. Please fix them and try again."
+            ),
+        ),
+        (
+            ("double", {}),
+            "Error: wrong arguments: n: Field required. Please fix them and try again.",
+        ),
+    ],
+)
+def test_every_failure_is_an_answer_and_the_others_go_on(is_async, call, text):
+    found = run(reply(call, ("double", {"n": 2})), [double, fail], is_async=is_async)
+    assert (found[0].content, found[0].status, found[0].tool_call_id) == (text, "error", "1")
+    assert (found[1].content, found[1].status) == ("4", "success")
+
+
+@both
+def test_long_errors_and_long_results_are_cut_with_a_mark(is_async):
+    @tool
+    def big() -> str:
+        """Give much."""
+        return "x" * 100
+
+    message = reply(("fail", {"how": "long"}), ("big", {}))
+    error, result = run(message, [fail, big], is_async=is_async, max_chars=10)
+    assert len(error.content) == 1000
+    assert result.content == "xxxxxxxxxx\n[cut: 10 of 100 characters]"
+
+
+@both
+def test_invalid_calls_are_answered(is_async):
+    message = reply(
+        ("double", {"n": 1}),
+        invalid_tool_calls=[{"name": "double", "args": "{", "id": "9", "error": "cut"}],
+    )
+    found = run(message, [double], is_async=is_async)
+    assert [m.tool_call_id for m in found] == ["1", "9"]
+    assert found[1].content == (
+        "Tool call double with id 9 could not be executed - arguments were malformed or truncated."
+    )
+
+
+@both
+def test_a_call_that_takes_too_long_is_answered(is_async):
+    released = threading.Event()
+
+    @tool
+    def hang() -> str:
+        """Hang."""
+        released.wait(5)
+        return "late"
+
+    @tool
+    async def ahang() -> str:
+        """Hang."""
+        await asyncio.sleep(60)
+        return "late"
+
+    started = time.monotonic()
+    chosen = ahang if is_async else hang
+    message = reply((chosen.name, {}), ("double", {"n": 1}))
+    found = run(message, [chosen, double], is_async=is_async, timeout_s=0.05)
+    released.set()
+    assert time.monotonic() - started < 5
+    assert [m.content for m in found] == ["Error: timed out after 0.05 s", "2"]
+
+
+@both
+def test_injected_values_come_from_the_caller_never_from_the_model(is_async):
+    @tool
+    def whoami(n: int, user: Annotated[str, InjectedToolArg] = "nobody") -> str:
+        """Tell."""
+        return f"{user}{n}"
+
+    message = reply(("whoami", {"n": 1, "user": "admin"}))
+    (spoofed,) = run(message, [whoami], is_async=is_async)
+    assert spoofed.content == "nobody1"
+    (real,) = run(message, [whoami], is_async=is_async, injected={"user": "ada", "n": 7})
+    assert real.content == "ada1"
+
+
+async def test_b102_cancelling_cancels_the_tools_that_run():
+    started, ended = asyncio.Event(), []
+
+    @tool
+    async def wait() -> str:
+        """Wait."""
+        started.set()
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.append(1)
+        return "x"
+
+    task = asyncio.create_task(aexecute_tool_calls(reply(("wait", {})), [wait]))
+    await started.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert ended == [1]
+
+
+def test_b109_sync_tools_do_not_block_the_loop():
+    @tool
+    def sleep() -> str:
+        """Sleep."""
+        time.sleep(0.1)
+        return "x"
+
+    async def go() -> int:
+        ticks = 0
+
+        async def ticker() -> None:
+            nonlocal ticks
+            while True:
+                await asyncio.sleep(0.01)
+                ticks += 1
+
+        ticking = asyncio.create_task(ticker())
+        await aexecute_tool_calls(reply(("sleep", {})), [sleep])
+        ticking.cancel()
+        return ticks
+
+    assert asyncio.run(go()) >= 3
+
+
+def test_messages_that_tools_made_pass_and_a_reply_without_calls_has_no_results():
+    own = ToolMessage("own", tool_call_id="1", name="make")
+
+    @tool
+    def make() -> Any:
+        """Make."""
+        return [own]
+
+    assert execute_tool_calls(reply(("make", {})), [make]) == [own]
+    assert execute_tool_calls(AIMessage("x"), [make]) == []
