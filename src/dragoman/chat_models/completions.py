@@ -76,7 +76,8 @@ class OpenAI(BaseLLM):
         kwargs = {name: data.pop(name) for name in list(data) if name in PARAMETERS}
         model = data.pop("model_name", model)
         data["model_kwargs"] = {**kwargs, **(data.get("model_kwargs") or {})}
-        super().__init__(connection=_Connection(model, **data), **mine)
+        mine["connection"] = _Connection(model=model, **data)
+        super().__init__(**mine)
 
     @property
     def model(self) -> str:

@@ -42,7 +42,7 @@ def init_chat_model(
     model: str | None = None,
     *,
     model_provider: str | None = None,
-    configurable_fields: Literal["any"] | list[str] | tuple[str, ...] = ...,
+    configurable_fields: Literal["any"] | list[str] | tuple[str, ...],
     config_prefix: str | None = None,
     **kwargs: Any,
 ) -> "ConfigurableModel": ...

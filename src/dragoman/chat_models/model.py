@@ -309,7 +309,7 @@ class ProviderChatModel(ToolBinding, BaseChatModel):
                     raise refuse(name, names | CALL_OPTIONS, type(self).__name__)
         strings = kw.get("stop", stop) if stop is None else stop
         strings = self.stop if strings is None else strings
-        tools = list(kw.get("tools") or ())
+        tools: list[Any] = list(kw.get("tools") or ())
         if kw.get("strict") is not None:
             tools = [_strict(tool, kw["strict"]) for tool in tools]
         return ChatRequest(

@@ -2,7 +2,7 @@
 
 import ipaddress
 import socket
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,7 +16,7 @@ class NetworkBlockedError(DragomanError, OSError):
 
 
 @contextmanager
-def block_network() -> Iterator[None]:
+def block_network() -> Generator[None, None, None]:
     """Make every new connection to another machine an error; the loopback stays open.
 
     It holds for the whole process while the context is open, threads and event loops included.
@@ -46,14 +46,14 @@ def block_network() -> Iterator[None]:
             raise _blocked(name)
         return lookup(host, *args, **kwargs)
 
-    socket.socket.connect = guarded  # type: ignore[method-assign]
-    socket.socket.connect_ex = guarded_ex  # type: ignore[method-assign]
+    socket.socket.connect = guarded
+    socket.socket.connect_ex = guarded_ex
     socket.getaddrinfo = guarded_lookup
     try:
         yield
     finally:
-        socket.socket.connect = connect  # type: ignore[method-assign]
-        socket.socket.connect_ex = connect_ex  # type: ignore[method-assign]
+        socket.socket.connect = connect
+        socket.socket.connect_ex = connect_ex
         socket.getaddrinfo = lookup
 
 

@@ -126,7 +126,7 @@ class _Recorder:
     def send(self, request: httpx2.Request) -> httpx2.Response:
         if self.sync is None:
             self.sync = httpx2.HTTPTransport()
-        response = self.sync.handle_request(request)
+        response: Any = self.sync.handle_request(request)
         pieces: list[bytes] = []
 
         def body() -> Iterator[bytes]:
@@ -143,7 +143,7 @@ class _Recorder:
     async def asend(self, request: httpx2.Request) -> httpx2.Response:
         if self.asynchronous is None:
             self.asynchronous = httpx2.AsyncHTTPTransport()
-        response = await self.asynchronous.handle_async_request(request)
+        response: Any = await self.asynchronous.handle_async_request(request)
         pieces: list[bytes] = []
 
         async def body() -> AsyncIterator[bytes]:

@@ -37,7 +37,7 @@ def _connection(response: Any) -> tuple[Any, Any, float | None] | None:
         body = response.stream._stream._httpcore_stream._stream
         connection, request = body._connection, body._request
         found = connection._h11_state, connection._network_stream
-        found[0].next_event, found[1].read
+        _ = found[0].next_event, found[1].read  # they must be there
     except AttributeError:
         return None
     return *found, request.extensions.get("timeout", {}).get("read")

@@ -106,7 +106,8 @@ class StreamReader:
             return None
         first, *rest = self.received
         total: Any = first + rest if rest else first
-        return message_chunk_to_message(total)
+        whole: Any = message_chunk_to_message(total)
+        return whole
 
     def _check_idle(self, most_s: float) -> None:
         if time.monotonic() - self._last > most_s:

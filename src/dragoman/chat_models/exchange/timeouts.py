@@ -44,8 +44,10 @@ class Timeouts(msgspec.Struct, frozen=True, kw_only=True):
             return self._with(**spec)
         if isinstance(spec, (tuple, list)) and len(spec) == 2:
             return self._with(connect=spec[0], read=spec[1], idle=spec[1])
-        if hasattr(spec, "connect") and hasattr(spec, "read"):
-            return self._with(connect=spec.connect, read=spec.read, idle=spec.read)
+        connect: Any = getattr(spec, "connect", spec)
+        read: Any = getattr(spec, "read", spec)
+        if connect is not spec and read is not spec:
+            return self._with(connect=connect, read=read, idle=read)
         message = (
             "`timeout` is a number of seconds, a (connect, read) pair or a mapping with "
             "connect, read, idle, total"
