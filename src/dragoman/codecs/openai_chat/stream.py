@@ -14,7 +14,7 @@ from dragoman.codecs.media import sniff
 from dragoman.codecs.openai_chat.parts import API, decode_part
 from dragoman.codecs.openai_chat.tables import FINISH, SIGNED_FORMATS, Dialect
 from dragoman.codecs.openai_chat.usage import decode_usage
-from dragoman.codecs.openai_chat.wire import TextChunk, read_text_chunk
+from dragoman.codecs.openai_chat.wire import Delta, TextChunk, read_text_chunk
 from dragoman.codecs.reply import Reply
 from dragoman.codecs.shapes import as_dict, as_dicts, as_str, parse_event, require_dict
 from dragoman.codecs.wire_errors import wire_error
@@ -63,7 +63,7 @@ class StreamDecoder:
         self._finish: str | None = None
         self._is_refused = False
         self._has_begun = False
-        self._seen: tuple[Any, ...] = ()
+        self._seen: tuple[Any, Any, Any, Any] = (None, None, None, None)
         self._details: dict[Any, _Detail] = {}
         self._customs: dict[Any, list[str]] = {}
         self._tools_shown: dict[Any, bool] = {}
@@ -81,34 +81,39 @@ class StreamDecoder:
             try:
                 chunk = read_text_chunk(data)
             except (msgspec.MsgspecError, UnicodeError):
-                pass
-            else:
-                if (chunks := self._feed_plain(chunk)) is not None:
+                return self._feed_any(event, data)
+            choices = chunk.choices
+            if len(choices) == 1 and self._is_known(chunk) and (choice := choices[0]).index == 0:
+                delta = choice.delta
+                if delta.tool_calls is None and delta.reasoning_content is None:
+                    text = delta.content
+                    return [AIMessageChunk(content=text, id=self.reply.id)] if text else []
+                if (chunks := self._feed_plain(delta)) is not None:
                     return chunks
         return self._feed_any(event, data)
 
-    def _feed_plain(self, chunk: TextChunk) -> list[AIMessageChunk] | None:
-        """Return the chunk of a piece of text or a call; None if it takes the general way."""
-        choices = chunk.choices
-        if len(choices) != 1 or choices[0].index != 0:
-            return None
-        seen = (chunk.model, chunk.created, chunk.system_fingerprint, chunk.service_tier)
-        if seen != self._seen:
-            return None
-        delta = choices[0].delta
+    def _is_known(self, chunk: TextChunk) -> bool:
+        """Return whether nothing beside the choice is new."""
+        seen = self._seen
+        return (
+            chunk.model == seen[0]
+            and chunk.created == seen[1]
+            and chunk.system_fingerprint == seen[2]
+            and chunk.service_tier == seen[3]
+        )
+
+    def _feed_plain(self, delta: Delta) -> list[AIMessageChunk] | None:
+        """Return the chunks of pieces of calls, text and reasoning; None if it is not as common."""
         reply = self.reply
-        if delta.tool_calls is None and delta.reasoning_content is None:
-            if delta.content:
-                return [AIMessageChunk(content=delta.content, id=reply.id)]
-            return []
+        calls = delta.tool_calls or ()
+        if any(call.type not in (None, "function", "") for call in calls):
+            return None
         if delta.content:
             reply.text(delta.content)
         if delta.reasoning_content:
             reply.reasoning(delta.reasoning_content)
-        for call in delta.tool_calls or ():
+        for call in calls:
             function = call.function
-            if call.type not in (None, "function", ""):
-                return None
             if function is not None:
                 reply.call(call.index, id=call.id, name=function.name, args=function.arguments)
             elif call.id:
@@ -128,9 +133,10 @@ class StreamDecoder:
         if not isinstance(parsed, dict):
             return []
         self.tell(parsed)
-        self._seen = tuple(
-            parsed.get(k) for k in ("model", "created", "system_fingerprint", "service_tier")
-        )
+        get = parsed.get
+        self._seen = (
+            get("model"), get("created"), get("system_fingerprint"), get("service_tier")
+        )  # fmt: skip
         self._has_begun = self.reply.is_whole
         return self.reply.take()
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["TextChunk", "read_text_chunk"]
+__all__ = ["Delta", "TextChunk", "read_text_chunk"]
 
 
 class _Function(msgspec.Struct, forbid_unknown_fields=True, gc=False):
@@ -24,7 +24,9 @@ class _Call(msgspec.Struct, forbid_unknown_fields=True):
     function: _Function | None = None
 
 
-class _Delta(msgspec.Struct, forbid_unknown_fields=True):
+class Delta(msgspec.Struct, forbid_unknown_fields=True):
+    """What one event adds to a message."""
+
     content: str | None = None
     role: str | None = None
     tool_calls: list[_Call] | None = None
@@ -33,7 +35,7 @@ class _Delta(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class _Choice(msgspec.Struct, forbid_unknown_fields=True):
-    delta: _Delta
+    delta: Delta
     index: int = 0
     finish_reason: None = None
     logprobs: None = None
