@@ -116,6 +116,30 @@ async def test_a_sync_model_runs_in_a_thread_under_async():
     assert (await Model().ainvoke("x")).content == "whole"
 
 
+def test_a_hook_that_returns_or_yields_something_else_is_told_what_to_give():
+    class Model(Whole):
+        def _generate(self, messages, stop=None, run_manager=None, **kwargs):
+            return "text"
+
+        def _stream(self, messages, stop=None, run_manager=None, **kwargs):
+            yield "text"
+
+    class Plain(Whole):
+        def _stream(self, messages, stop=None, run_manager=None, **kwargs):
+            yield AIMessageChunk("plain")
+
+    with pytest.raises(TypeError, match="`Model._generate` must return a ChatResult, got `str`"):
+        Model().invoke("x")
+    with pytest.raises(TypeError, match="must yield ChatGenerationChunks, got `str`"):
+        list(Model().stream("x"))
+    assert next(Plain().stream("x")).content == "plain"
+
+
+def test_a_single_message_is_refused_with_a_hint():
+    with pytest.raises(ValueError, match="Put a single message into a list"):
+        Whole().invoke(HumanMessage("x"))
+
+
 def test_simple_model_writes_a_text():
     class Model(SimpleChatModel):
         @property

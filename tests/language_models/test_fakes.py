@@ -89,6 +89,10 @@ def test_generic_model_ends_with_its_iterator():
     assert model.invoke("x").content == "a"
     with pytest.raises(StopIteration):
         model.invoke("x")
+    with pytest.raises(StopIteration):
+        model.generate([["x"]])
+    with pytest.raises(RuntimeError, match="StopIteration"):
+        asyncio.run(model.ainvoke("x"))
 
 
 def test_parrot_repeats_the_last_message():

@@ -285,9 +285,16 @@ async def _ask(
         else:
             found = method(messages, stop=stop, **kwargs)
     except StopIteration as error:
+        if door.is_async:
+            # What Python itself makes of it, and what a sync hook in a thread cannot avoid.
+            raise RuntimeError("coroutine raised StopIteration") from error
         raise Exhausted(error) from None
     if hook.is_ours:
         return ChatResult(generations=[ChatGeneration(message=found)]), True
+    if not isinstance(found, ChatResult):
+        what = f"`{type(model).__name__}.{hook.name}` must return a ChatResult"
+        message = f"{what}, got `{type(found).__name__}`"
+        raise TypeError(message)
     return found, False
 
 

@@ -34,6 +34,8 @@ def to_messages(given: Any) -> list[BaseMessage]:
     message = (
         f"Invalid input type {type(given)}. Must be a PromptValue, str, or list of BaseMessages."
     )
+    if isinstance(given, BaseMessage):
+        message += " Put a single message into a list."
     raise ValueError(message)
 
 

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from dragoman.errors import ModelError
-from dragoman.messages import AIMessageChunk
+from dragoman.messages import AIMessageChunk, BaseMessageChunk
 
 __all__ = ["AsyncMessageStream", "ChunkShaper", "MessageStream"]
 
@@ -43,8 +43,7 @@ class ChunkShaper:
         if self.is_ours:
             chunk = item
         else:
-            chunk = item.message
-            info = item.generation_info
+            chunk, info = _parts(item)
             if info:
                 metadata = {**info, **chunk.response_metadata}
                 chunk = chunk.model_copy(update={"response_metadata": metadata})
@@ -83,6 +82,21 @@ class ChunkShaper:
             blocks.append(block if "index" in block else {**block, "index": self.block_index})
         chunk.content = blocks
         chunk.response_metadata = {**chunk.response_metadata, "output_version": "v1"}
+
+
+def _parts(item: Any) -> tuple[Any, Any]:
+    """Return the chunk and the info of what a user's hook yielded.
+
+    Raises:
+        TypeError: If it is no chunk of any kind.
+    """
+    try:
+        return item.message, item.generation_info
+    except AttributeError:
+        if isinstance(item, BaseMessageChunk):
+            return item, None
+        message = f"A stream must yield ChatGenerationChunks, got `{type(item).__name__}`"
+        raise TypeError(message) from None
 
 
 class _Sum:
