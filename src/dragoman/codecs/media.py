@@ -102,7 +102,7 @@ def media_of(block: dict[str, Any]) -> Media:
             data, label = parsed
             url, mime = None, mime or label
     elif data is not None:
-        url = None
+        url, data = None, base64_text(data)  # Gemini's clients write the URL-safe alphabet
     if data is not None:
         mime = mime_of(data, mime, kind)
     elif mime is not None:

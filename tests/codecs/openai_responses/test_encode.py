@@ -490,3 +490,11 @@ def test_a_made_picture_is_shared_not_copied() -> None:
     }
     request = get_codec("openai_responses").decode_request(body)
     assert request.messages[0].content[0]["url"] is body["input"][0]["content"][0]["image_url"]  # type: ignore[index]
+
+
+def test_url_safe_base64_becomes_standard() -> None:
+    block = {"type": "image", "base64": "_9j_4AAQSkZJRgABAQ", "mime_type": "image/jpeg"}
+
+    assert encoded(HumanMessage([block]))["input"][0]["content"] == [
+        {"type": "input_image", "image_url": "data:image/jpeg;base64,/9j/4AAQSkZJRgABAQ=="}
+    ]
