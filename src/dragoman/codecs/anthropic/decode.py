@@ -10,6 +10,7 @@ Source: https://docs.anthropic.com/en/api/messages, read 2026-11, and recorded t
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from dragoman.codecs.anthropic.plain import read_plain
 from dragoman.codecs.anthropic.tables import BLOCK_FIELDS, RESULT_TOOLS, SERVER_TOOLS
 from dragoman.codecs.anthropic.wire import joined_text, read_citation, read_document, read_image
 from dragoman.codecs.contract import ChatRequest
@@ -306,7 +307,8 @@ def decode_request(body: dict[str, Any], provider: str) -> ChatRequest:
     if body.get("system") is not None:
         request.messages.append(SystemMessage(_content(extra.pop("system"), "$.system")))
     for n, message in enumerate(given):
-        request.messages.extend(_message(message, f"$.messages[{n}]", provider))
+        if not read_plain(message, request.messages):
+            request.messages.extend(_message(message, f"$.messages[{n}]", provider))
     _take_sampling(request, extra)
     tools = body.get("tools")
     if isinstance(tools, list) and all(isinstance(t, dict) for t in tools):

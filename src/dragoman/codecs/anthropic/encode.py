@@ -9,12 +9,12 @@ Sources: https://docs.anthropic.com/en/api/messages,
 https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking, read 2026-11.
 """
 
-import re
 from fnmatch import fnmatchcase
 from typing import Any
 
 from dragoman.codecs.anthropic.blocks import BlockWriter
 from dragoman.codecs.anthropic.decode import API
+from dragoman.codecs.anthropic.plain import ID, write_plain
 from dragoman.codecs.anthropic.tables import (
     MAX_CACHE_MARKS,
     MAX_TOKENS,
@@ -29,8 +29,6 @@ from dragoman.messages import BaseMessage, ToolMessage
 
 __all__ = ["encode_request"]
 
-_ID = re.compile(r"[a-zA-Z0-9_-]+")
-
 
 def encode_request(
     request: ChatRequest, provider: str, dialect: Dialect, changes: list[Change] | None
@@ -41,18 +39,23 @@ def encode_request(
         EncodeError: For content that this wire cannot carry (a file type, a role).
     """
     told: list[Change] = [] if changes is None else changes
-    history = _History(request.model or "", provider, dialect, told)
-    for turn in turns(request.messages):
-        history.add(turn)
-    history.close()
+    plain = write_plain(request.messages)
+    if plain is None:
+        history = _History(request.model or "", provider, dialect, told)
+        for turn in turns(request.messages):
+            history.add(turn)
+        history.close()
+        system, messages = history.system, history.messages
+    else:
+        system, messages = plain
     extra = dict(request.extra)
     body: dict[str, Any] = {}
     if request.model is not None:
         body["model"] = request.model
     body["max_tokens"] = _max_tokens(request)
-    if history.system is not None:
-        body["system"] = history.system
-    body["messages"] = history.messages
+    if system is not None:
+        body["system"] = system
+    body["messages"] = messages
     tools = write_tools(request.tools, told)
     if tools:
         body["tools"] = tools
@@ -73,6 +76,8 @@ def encode_request(
         body["output_config"] = {**(config if isinstance(config, dict) else {}), "format": schema}
     for key, value in extra.items():
         body.setdefault(key, value)
+    if plain is not None and not any("cache_control" in tool for tool in tools):
+        return body
     return _limit_marks(body, told)
 
 
@@ -94,7 +99,7 @@ class _History:
         self.system: str | list[dict[str, Any]] | None = None
         self.messages: list[dict[str, Any]] = []
         self._writer = BlockWriter(provider, dialect, changes)
-        self._ids = WireIds(_ID, prefix="toolu_", unique=True)
+        self._ids = WireIds(ID, prefix="toolu_", unique=True)
         self._changes = changes
         self._has_system_role = any(fnmatchcase(model, p) for p in dialect.system_models)
         self._is_opening = True  # only system messages so far
