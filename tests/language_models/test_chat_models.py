@@ -128,7 +128,7 @@ def test_a_hook_that_returns_or_yields_something_else_is_told_what_to_give():
         def _stream(self, messages, stop=None, run_manager=None, **kwargs):
             yield AIMessageChunk("plain")
 
-    with pytest.raises(TypeError, match="`Model._generate` must return a ChatResult, got `str`"):
+    with pytest.raises(TypeError, match=r"`Model._generate` must return a ChatResult, got `str`"):
         Model().invoke("x")
     with pytest.raises(TypeError, match="must yield ChatGenerationChunks, got `str`"):
         list(Model().stream("x"))

@@ -13,6 +13,7 @@ from uuid import UUID, uuid4
 from dragoman._door import Door
 from dragoman.callbacks import requested
 from dragoman.globals import get_llm_cache
+from dragoman.language_models.hooks import Hook
 from dragoman.language_models.ids import new_run, run_prefix
 from dragoman.language_models.inputs import standard_inputs
 from dragoman.language_models.replies import finish_result, from_cache, to_cache
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Exhausted",
+    "bare_hook",
     "explicit_streaming",
     "generate_all",
     "is_streaming_off",
@@ -51,6 +53,34 @@ class Exhausted(Exception):  # noqa: N818 - carries a StopIteration past a corou
 def wants_callbacks(model: "BaseChatModel | Any", config: Mapping[str, Any] | None) -> bool:
     """Return whether somebody is to hear of a call with the effective `config`."""
     return bool(model.callbacks) or model.verbose or requested(config)
+
+
+def bare_hook(
+    model: "BaseChatModel",
+    hook: Hook | None,
+    config: Mapping[str, Any] | None,
+    kwargs: Mapping[str, Any],
+) -> str | None:
+    """Return the name of the hook when a call is nothing but the hook, else None.
+
+    Nobody listens, nothing is cached, limited, streamed inside or rewritten: most calls in tests
+    and chains. They skip the body below, which would find all that out step by step.
+    """
+    if (
+        hook is None
+        or not hook.is_ours
+        or model.rate_limiter is not None
+        or model.output_version is not None
+        or model.callbacks
+        or model.verbose
+        or "streaming" in model.model_fields_set
+        or ("stream" in kwargs or "ls_structured_output_format" in kwargs if kwargs else False)
+    ):
+        return None
+    config = resolve_config(config)
+    if (config is not None and config.get("run_id") is not None) or requested(config):
+        return None
+    return hook.name if _cache_of(model) is None else None
 
 
 async def produce_one(

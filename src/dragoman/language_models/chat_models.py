@@ -21,10 +21,17 @@ from dragoman.language_models.base import (
     LangSmithParams,
     LanguageModelInput,
 )
-from dragoman.language_models.calls import Exhausted, generate_all, produce_one, sync_manager
+from dragoman.language_models.calls import (
+    Exhausted,
+    bare_hook,
+    generate_all,
+    produce_one,
+    sync_manager,
+)
 from dragoman.language_models.hooks import Hooks, hooks_of
-from dragoman.language_models.inputs import to_messages
+from dragoman.language_models.inputs import standard_inputs, to_messages
 from dragoman.language_models.model_profile import ModelProfile
+from dragoman.language_models.replies import identified
 from dragoman.language_models.streaming import astream_reply, stream_reply
 from dragoman.language_models.streams import AsyncMessageStream, MessageStream
 from dragoman.messages import AIMessage, BaseMessage
@@ -125,8 +132,13 @@ class BaseChatModel(BaseLanguageModel[AIMessage], ABC):
             ValueError: If `input` is something else.
             ModelError: As the model says.
         """
+        messages = to_messages(input)
+        name = bare_hook(self, self._hooks.reply, config, kwargs)
+        if name is not None:
+            reply = getattr(self, name)(standard_inputs(messages), stop=stop, **kwargs)
+            return identified(reply)
         try:
-            return run(produce_one(self, SYNC, to_messages(input), config, stop, kwargs))
+            return run(produce_one(self, SYNC, messages, config, stop, kwargs))
         except Exhausted as error:
             raise error.stop from None
 
@@ -139,7 +151,12 @@ class BaseChatModel(BaseLanguageModel[AIMessage], ABC):
         **kwargs: Any,
     ) -> AIMessage:
         """Return the reply to `input`, as `invoke` does."""
-        return await produce_one(self, ASYNC, to_messages(input), config, stop, kwargs)
+        messages = to_messages(input)
+        name = bare_hook(self, self._hooks.areply, config, kwargs)
+        if name is not None:
+            reply = await getattr(self, name)(standard_inputs(messages), stop=stop, **kwargs)
+            return identified(reply)
+        return await produce_one(self, ASYNC, messages, config, stop, kwargs)
 
     def stream(
         self,

@@ -93,9 +93,10 @@ class FakeListChatModel(SimpleChatModel):
     error_on_chunk_number: int | None = None
 
     def _next(self) -> str:
-        response = self.responses[self.i]
-        self.i = self.i + 1 if self.i < len(self.responses) - 1 else 0
-        return response
+        responses, i = self.responses, self.i
+        if len(responses) > 1:
+            self.i = i + 1 if i < len(responses) - 1 else 0
+        return responses[i]
 
     def _call(
         self,

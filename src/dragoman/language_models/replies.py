@@ -7,10 +7,11 @@ fake that answers with the same object twice must not answer with the same id tw
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from dragoman.language_models.ids import new_run
 from dragoman.messages import AIMessage, AIMessageChunk, BaseMessage
 from dragoman.outputs import ChatGeneration, ChatResult, Generation
 
-__all__ = ["finish_result", "from_cache", "to_cache", "use_blocks"]
+__all__ = ["finish_result", "from_cache", "identified", "to_cache", "use_blocks"]
 
 
 def finish_result(result: ChatResult, run_id: str, *, is_v1: bool, is_ours: bool) -> ChatResult:
@@ -45,6 +46,13 @@ def finish_result(result: ChatResult, run_id: str, *, is_v1: bool, is_ours: bool
     if is_ours and not is_v1:
         return result
     return ChatResult(generations=finished, llm_output=result.llm_output)
+
+
+def identified(reply: AIMessage) -> AIMessage:
+    """Return a reply made for one call, with an id if it has none."""
+    if reply.id is None:
+        reply.id = f"{new_run()}-0"
+    return reply
 
 
 def use_blocks(message: BaseMessage) -> BaseMessage:
