@@ -70,6 +70,29 @@ def test_done_tells_that_a_finish_reason_came():
     assert decoder.close()[-1].chunk_position == "last"
 
 
+def test_arguments_that_come_in_pieces_are_one_call():
+    def piece(path, more=True, **value):
+        return {"partialArgs": [{"jsonPath": path, **value}], "willContinue": more}
+
+    events = [
+        event({"functionCall": {"name": "f", "willContinue": True}, "thoughtSignature": "S="}),
+        event({"functionCall": piece("$.city", stringValue="New ")}),
+        event({"functionCall": piece("$.city", stringValue="Delhi")}),
+        event({"functionCall": piece("$.days[1].n", numberValue=2)}),
+        event({"functionCall": piece("$['a b']", more=False, boolValue=True)}),
+        event({"functionCall": {"name": "g", "args": {}}}, finishReason="STOP"),
+    ]
+    message = folded(chunks_of(CODEC, events))
+    assert [(c["name"], c["args"]) for c in message.tool_calls] == [
+        ("f", {"city": "New Delhi", "days": [None, {"n": 2}], "a b": True}),
+        ("g", {}),
+    ]
+    assert message.content[0]["extras"] == {"signature": "S="}
+    cut_off = folded(chunks_of(CODEC, events[:3]))
+    assert cut_off.tool_calls == []  # B30
+    assert cut_off.invalid_tool_calls[0]["args"] == '{"city":"New Delhi"'
+
+
 @pytest.mark.parametrize("folder", STREAMS, ids=lambda f: f.name)
 def test_a_stream_cut_after_any_event_is_a_message(folder):
     events = read_events(folder / "stream.txt")

@@ -6,6 +6,7 @@ from dragoman.codecs.arguments import dump_arguments
 from dragoman.codecs.contract import Change
 from dragoman.codecs.gemini.parts import PartWriter
 from dragoman.codecs.gemini.tables import FINISH, FINISH_REASON
+from dragoman.codecs.reply import join_surrogates
 from dragoman.messages import AIMessage, AIMessageChunk, message_chunk_to_message
 
 __all__ = ["StreamEncoder", "encode_response"]
@@ -101,7 +102,7 @@ class StreamEncoder:
 
     @staticmethod
     def _event(body: dict[str, Any]) -> tuple[str | None, str]:
-        return None, dump_arguments(body)
+        return None, join_surrogates(dump_arguments(body))
 
 
 def _candidate(parts: list[dict[str, Any]]) -> dict[str, Any]:

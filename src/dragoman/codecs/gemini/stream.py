@@ -8,7 +8,9 @@ Source: https://ai.google.dev/api/generate-content, read 2026-11.
 
 from typing import Any
 
+from dragoman.codecs.arguments import dump_arguments
 from dragoman.codecs.gemini.decode import decode_part, read_usage
+from dragoman.codecs.gemini.partial import PartialCall
 from dragoman.codecs.gemini.tables import API, FINISH, MADE_ID, snake
 from dragoman.codecs.gemini.wire import camel_keys, citations
 from dragoman.codecs.reply import Reply
@@ -36,7 +38,7 @@ class Reading:
         self.done = False
         self._n_calls = 0
         self._n_parts = 0
-        self._partial: Any = None  # the open call whose arguments come in pieces
+        self._partial: PartialCall | None = None
         self._last_id = ""
         self._text: list[str] = []
         self._grounding: Any = None
@@ -81,6 +83,9 @@ class Reading:
             self.reply.meta(native_finish_reason=reason)
 
     def _part(self, part: Any, path: str) -> None:
+        if isinstance(part, dict) and self._is_partial(camel_keys(part)):
+            return
+        self._end_partial()
         found = decode_part(part, path)
         kind, n = found["type"], self._n_parts
         self._n_parts += 1
@@ -103,11 +108,40 @@ class Reading:
             self._is_plain = False
             self.reply.block(None, found)
 
+    def _is_partial(self, part: dict[str, Any]) -> bool:
+        """Read a piece of a call whose arguments come in pieces; return whether it was one."""
+        call = part.get("functionCall")
+        call = camel_keys(call) if isinstance(call, dict) else {}
+        if self._partial is None or as_str(call.get("name")) is not None:
+            if not as_str(call.get("name")) or not (call.keys() & {"partialArgs", "willContinue"}):
+                return False
+            self._end_partial()
+            self._partial = PartialCall(part, call)
+        elif "functionCall" not in part:
+            return False
+        self._partial.add(call.get("partialArgs"))
+        if call.get("willContinue") is not True:
+            self._end_partial()
+        return True
+
+    def _end_partial(self) -> None:
+        partial, self._partial = self._partial, None
+        if partial is not None:
+            self._part(partial.whole(), "$")
+
+    def _cut_off(self, partial: PartialCall) -> None:
+        """Read a call that never became whole: its arguments are JSON text without an end."""
+        self._partial = None
+        self._n_calls += 1
+        id = as_str(partial.call.get("id")) or f"{MADE_ID}{self.reply.seed}_{self._n_calls}"
+        text = dump_arguments(partial.args)[:-1]
+        self.reply.call(self._n_calls, id=id, name=as_str(partial.call.get("name")), args=text)
+
     def _call(self, found: dict[str, Any], rest: dict[str, Any]) -> None:
-        """Read a call: whole, or (`willContinue`) with arguments that come in pieces."""
+        """Read a whole call."""
         extras = dict(found.get("extras", {}))
         bag = dict(extras.pop(API, {}))
-        rest = {k: v for k, v in rest.items() if k not in {"args", "partialArgs", "willContinue"}}
+        rest = {k: v for k, v in rest.items() if k != "args"}
         bag.pop("functionCall", None)
         if rest:
             bag["functionCall"] = rest
@@ -129,6 +163,8 @@ class Reading:
 
     def end(self) -> None:
         """Read the end of the reply."""
+        if self._partial is not None:
+            self._cut_off(self._partial)
         if not self.reply.calls:
             self._cite()
         reason = self._reason
