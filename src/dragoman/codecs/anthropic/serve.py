@@ -15,6 +15,7 @@ from dragoman.codecs.arguments import dump_arguments
 from dragoman.codecs.contract import Change
 from dragoman.codecs.origin import is_from
 from dragoman.codecs.pairing import WireIds
+from dragoman.codecs.reply import join_surrogates
 from dragoman.messages import AIMessage, AIMessageChunk
 
 __all__ = ["StreamEncoder", "encode_response"]
@@ -271,7 +272,7 @@ class StreamEncoder:
         self._send("content_block_stop", index=index)
 
     def _send(self, event: str, /, **fields: Any) -> None:
-        self._events.append((event, dump_arguments({"type": event, **fields})))
+        self._events.append((event, join_surrogates(dump_arguments({"type": event, **fields}))))
 
     def _take(self) -> list[tuple[str | None, str]]:
         events, self._events = self._events, []

@@ -7,6 +7,7 @@ from dragoman.codecs.bedrock_converse.blocks import BlockWriter
 from dragoman.codecs.bedrock_converse.tables import FINISH, STOP_REASON
 from dragoman.codecs.contract import Change
 from dragoman.codecs.pairing import WireIds
+from dragoman.codecs.reply import join_surrogates
 from dragoman.messages import AIMessage, AIMessageChunk, message_chunk_to_message
 
 __all__ = ["StreamEncoder", "encode_response"]
@@ -148,7 +149,7 @@ class StreamEncoder:
         self._text_is_open = False
 
     def _send(self, event: str, fields: dict[str, Any]) -> None:
-        self._events.append((event, dump_arguments(fields)))
+        self._events.append((event, join_surrogates(dump_arguments(fields))))
 
     def _take(self) -> list[tuple[str | None, str]]:
         events, self._events = self._events, []
