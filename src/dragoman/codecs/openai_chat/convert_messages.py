@@ -113,7 +113,11 @@ def convert_to_openai_messages(
         messages = [messages]
     given: Any = messages if messages.__class__ is list else convert_to_messages(messages)
     if text_format == "string" and not include_id:
-        out = _short(given, pass_through=pass_through_unknown_blocks)
+        try:
+            out = _short(given, pass_through=pass_through_unknown_blocks)
+        except AttributeError:  # not all are messages yet
+            given = convert_to_messages(given)
+            out = _short(given, pass_through=pass_through_unknown_blocks)
     else:
         form = _Form(text_format, include_id, pass_through_unknown_blocks)
         out = [wire for k, message in enumerate(given) for wire in form.write(message, k)]
@@ -130,13 +134,9 @@ def _short(messages: Sequence[Any], *, pass_through: bool) -> list[dict[str, Any
     human, ai, tool, unset, text = HumanMessage, AIMessage, ToolMessage, UNSET, str
     for position, message in enumerate(messages):
         kind = message.__class__
-        if kind is human or kind is ai or kind is tool:
-            content = message.content
-            if (
-                content.__class__ is text
-                and message.name is None
-                and message._raw_additional_kwargs is unset
-            ):
+        content = message.content
+        if message.name is None and message._raw_additional_kwargs is unset:
+            if content.__class__ is text:
                 if kind is human:
                     add({"role": "user", "content": content})
                     continue
@@ -144,8 +144,8 @@ def _short(messages: Sequence[Any], *, pass_through: bool) -> list[dict[str, Any
                     call_id = message.tool_call_id
                     add({"role": "tool", "tool_call_id": call_id, "content": content})
                     continue
-                calls = message._raw_tool_calls
-                if message._raw_invalid_tool_calls is unset:
+                if kind is ai and message._raw_invalid_tool_calls is unset:
+                    calls = message._raw_tool_calls
                     if calls is unset or not calls:
                         add({"role": "assistant", "content": content})
                         continue
@@ -157,12 +157,8 @@ def _short(messages: Sequence[Any], *, pass_through: bool) -> list[dict[str, Any
                         wires.append({"type": "function", "id": call["id"], "function": function})
                     add({"role": "assistant", "tool_calls": wires, "content": content})
                     continue
-            elif (
-                content.__class__ is list
-                and kind is not tool
-                and message.name is None
-                and message._raw_additional_kwargs is unset
-                and _short_blocks(message, content, out, functions, args)
+            elif (kind is human or kind is ai) and _short_blocks(
+                message, content, out, functions, args
             ):
                 continue
         out += form.write(message, position)
