@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import resource
 import subprocess
 import sys
 import threading
@@ -12,6 +13,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from dragoman.chat_models import init_chat_model
 from dragoman.messages import AIMessage
 from dragoman.testing import Reply, ScriptedServer
 
@@ -57,7 +59,6 @@ def leave_sync(model: Any, how: str) -> None:
         next(stream)
         with pytest.raises(Boom):
             stream._source.throw(Boom())
-    gc.collect()
 
 
 @pytest.mark.parametrize("how", ["break", "close", "with", "error", "throw"])
@@ -243,15 +244,42 @@ def test_a_proxy_is_used_and_the_loopback_passes_by_the_environment_s(
     assert make(base_url="http://models.example/v1").invoke("hi").content == hello.content
 
 
-async def test_many_streams_at_a_time(make: Any, server: ScriptedServer, scale: int) -> None:
-    model = make()
-    server._handler = lambda request: Reply.message(LONG, stream=True)
+SERVER = """
+import sys
+from dragoman.messages import AIMessage
+from dragoman.testing import Reply, ScriptedServer
+reply = Reply.message(AIMessage("word " * 40), stream=True, wait_s=0.05)
+with ScriptedServer(lambda request: reply) as server:
+    print(server.port, flush=True)
+    sys.stdin.read()
+"""
 
-    async def one() -> str:
-        return "".join([chunk.text async for chunk in model.astream("hi")])
 
-    texts = await asyncio.gather(*(one() for _ in range(50 * scale)))
+def test_many_streams_at_a_time(scale: int, capsys: pytest.CaptureFixture[str]) -> None:
+    """50 streams at once, 1,000 under soak, from one process; the server has its own."""
+    count = 50 * scale
+    command = [sys.executable, "-c", SERVER]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        port = int(process.stdout.readline())
+        model = init_chat_model("m", base_url=f"http://127.0.0.1:{port}/v1", max_retries=0)
+
+        async def one() -> str:
+            return "".join([chunk.text async for chunk in model.astream("hi")])
+
+        async def everything() -> list[str]:
+            return await asyncio.gather(*(one() for _ in range(count)))
+
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        texts = asyncio.run(everything())
+        grown_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+        process.communicate()
+    assert len(texts) == count
     assert set(texts) == {LONG.content}
+    if scale > 1:
+        with capsys.disabled():
+            print(f"\n{count} streams at once: at most {grown_kb / count:.0f} kB of memory each")
 
 
 PROGRAM = """

@@ -5,7 +5,6 @@
 """
 
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 from urllib.parse import urlsplit
@@ -189,6 +188,8 @@ def _field_of(name: str, provider: Provider) -> str:
 
 def refuse(name: str, known: Iterable[str], owner: str) -> ParameterError:
     """Return the error for an unknown parameter."""
+    from difflib import get_close_matches
+
     near = get_close_matches(name, sorted(known), n=1, cutoff=0.6)
     mean = f"did you mean `{near[0]}`? If not, pass" if near else "pass"
     return ParameterError(

@@ -7,7 +7,7 @@ A model that is not in it has no profile; nothing is guessed from its name.
 
 import functools
 from collections.abc import Mapping
-from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -85,7 +85,7 @@ def profile_of(provider: str, model: str) -> "ModelProfile | None":
 
 @functools.cache
 def _snapshot() -> dict[str, dict[str, Any]]:
-    data = files("dragoman.chat_models").joinpath("profiles.json").read_bytes()
+    data = Path(__file__).with_name("profiles.json").read_bytes()
     return msgspec.json.decode(data)["providers"]
 
 

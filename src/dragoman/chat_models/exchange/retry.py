@@ -6,7 +6,6 @@ ends the call at once, so that the caller can decide. Otherwise the wait is expo
 jitter (a random share of the whole, which keeps many clients from coming back together).
 """
 
-import email.utils
 import math
 import random
 import time
@@ -89,6 +88,8 @@ def _number(text: str) -> float | None:
 
 
 def _date(text: str, now: float | None) -> float | None:
+    import email.utils  # not needed by those who are never asked to wait until a date
+
     try:
         at = email.utils.parsedate_to_datetime(text).timestamp()
     except (ValueError, TypeError, OverflowError):
