@@ -112,16 +112,24 @@ async def test_a_failure_in_a_batch_is_raised_or_stands_in_its_place(colour):
     assert (pairs[0], type(pairs[1])) == (1, ZeroDivisionError)
 
 
-async def test_what_is_done_first_comes_first(colour):
+async def test_what_is_done_first_comes_first():
     gates = [threading.Event(), threading.Event()]
-    gates[1].set()
 
     def wait(n):
-        gates[n].wait(5)
-        gates[0].set()
+        assert gates[n].wait(5)
         return n
 
-    assert await colour.as_completed(RunnableLambda(wait), [0, 1]) == [(1, 1), (0, 0)]
+    gates[1].set()
+    pairs = RunnableLambda(wait).batch_as_completed([0, 1])
+    assert next(pairs) == (1, 1)
+    gates[0].set()
+    assert next(pairs) == (0, 0)
+
+    gates[0].clear()
+    apairs = RunnableLambda(wait).abatch_as_completed([0, 1])
+    assert await anext(apairs) == (1, 1)
+    gates[0].set()
+    assert await anext(apairs) == (0, 0)
 
 
 async def test_leaving_a_batch_as_completed_cancels_the_rest():

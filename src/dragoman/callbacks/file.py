@@ -1,7 +1,7 @@
 """A handler that writes where a chain is into a file."""
 
 from types import TracebackType
-from typing import Self, TextIO
+from typing import IO, Any, Self
 
 from typing_extensions import override
 
@@ -23,7 +23,7 @@ class FileCallbackHandler(StdOutCallbackHandler):
         super().__init__(color)
         self.filename = filename
         self.mode = mode
-        self.file: TextIO = open(filename, mode, encoding="utf-8")  # noqa: SIM115 - closed by `close`
+        self.file: IO[Any] = open(filename, mode, encoding="utf-8")  # noqa: SIM115 - closed by `close`
 
     def __enter__(self) -> Self:
         return self

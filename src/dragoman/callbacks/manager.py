@@ -198,7 +198,7 @@ class _Starter(BaseCallbackManager):
 class CallbackManager(_Starter):
     """Starts runs under sync."""
 
-    def on_llm_start(  # pyright: ignore[reportIncompatibleMethodOverride]
+    def on_llm_start(
         self, serialized: Any, prompts: list[str], run_id: UUID | None = None, **kwargs: Any
     ) -> list[CallbackManagerForLLMRun]:
         """Return the managers of the started runs, one a prompt."""
@@ -209,7 +209,7 @@ class CallbackManager(_Starter):
             )
         )
 
-    def on_chat_model_start(  # pyright: ignore[reportIncompatibleMethodOverride]
+    def on_chat_model_start(
         self, serialized: Any, messages: list[list[Any]], run_id: UUID | None = None, **kwargs: Any
     ) -> list[CallbackManagerForLLMRun]:
         """Return the managers of the started runs, one a list of messages."""
@@ -226,14 +226,14 @@ class CallbackManager(_Starter):
             )
         )
 
-    def on_chain_start(  # pyright: ignore[reportIncompatibleMethodOverride]
+    def on_chain_start(
         self, serialized: Any, inputs: Any, run_id: UUID | None = None, **kwargs: Any
     ) -> CallbackManagerForChainRun:
         """Return the manager of the started run."""
         kind, args = CallbackManagerForChainRun, (serialized, inputs)
         return run(self._start(SYNC, kind, "on_chain_start", args, run_id=run_id, kwargs=kwargs))
 
-    def on_tool_start(  # pyright: ignore[reportIncompatibleMethodOverride]
+    def on_tool_start(
         self,
         serialized: Any,
         input_str: str,
@@ -250,7 +250,7 @@ class CallbackManager(_Starter):
         )
         return run(self._start(SYNC, kind, "on_tool_start", args, run_id=run_id, kwargs=kwargs))
 
-    def on_retriever_start(  # pyright: ignore[reportIncompatibleMethodOverride]
+    def on_retriever_start(
         self,
         serialized: Any,
         query: str,

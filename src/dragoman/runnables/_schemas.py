@@ -58,16 +58,14 @@ def _cached_root(name: str, kind: Any, module: str | None) -> type[BaseModel]:
 
 def _new_root(name: str, kind: Any, module: str | None) -> type[BaseModel]:
     config = ConfigDict(arbitrary_types_allowed=True)
-    base: type[Any] = type(
-        name, (_Root,), {"model_config": config, "__module__": module or __name__}
-    )
     namespace = {
         "__annotations__": {"root": kind},
         "model_config": config,
         "__module__": module or __name__,
         "__doc__": None,
     }
-    return type(base)(name, (_Root,), namespace)
+    build: Any = type(_Root)
+    return build(name, (_Root,), namespace)
 
 
 def model_of(name: str, kind: Any, *, module: str | None = None) -> type[BaseModel]:

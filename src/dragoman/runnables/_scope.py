@@ -97,9 +97,8 @@ Body = Callable[[Door, Any, Scope, dict[str, Any]], Awaitable[Any]]
 def inherited(config: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return `config` without what belongs to one call only."""
     if "run_id" in config or "run_name" in config:
-        return type(config)(  # pyright: ignore[reportCallIssue]
-            {key: value for key, value in config.items() if key not in ("run_id", "run_name")}
-        )
+        kind: Any = type(config)
+        return kind({k: v for k, v in config.items() if k not in ("run_id", "run_name")})
     return config
 
 

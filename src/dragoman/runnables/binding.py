@@ -27,7 +27,7 @@ class RunnableBindingBase(RunnableSerializable[Input, Output], Generic[Input, Ou
 
     bound: Runnable[Input, Output]
     kwargs: Mapping[str, Any] = Field(default_factory=dict)
-    config: RunnableConfig = Field(default_factory=dict)  # type: ignore[assignment]
+    config: RunnableConfig = Field(default_factory=RunnableConfig)
     config_factories: list[Callable[[RunnableConfig], RunnableConfig]] = Field(default_factory=list)
     custom_input_type: Any | None = None
     custom_output_type: Any | None = None
@@ -72,7 +72,7 @@ class RunnableBindingBase(RunnableSerializable[Input, Output], Generic[Input, Ou
     def get_name(self, suffix: str | None = None, *, name: str | None = None) -> str:
         return self.bound.get_name(suffix, name=name or self.name)
 
-    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
         # What is given in advance is shown even if it is nothing: that is what a binding is about.
         shown = ("bound", "kwargs", "config", "config_factories")
         for key in shown:
@@ -270,10 +270,9 @@ class RunnableBinding(RunnableBindingBase[Input, Output]):
     def with_retry(self, **kwargs: Any) -> Runnable[Input, Output]:
         return self._but(bound=self.bound.with_retry(**kwargs))
 
-    @override
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or "bound" not in self.__dict__:
-            return super().__getattr__(name)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType]
+            return super().__getattr__(name)  # pyright: ignore[reportAttributeAccessIssue]
         attribute = getattr(self.bound, name)
         if not callable(attribute):
             return attribute

@@ -20,7 +20,7 @@ from dragoman.runnables.utils import Input, Output
 __all__ = ["RunnableBranch"]
 
 
-class RunnableBranch(Streaming[Input, Output], RunnableSerializable[Input, Output]):
+class RunnableBranch(RunnableSerializable[Input, Output], Streaming[Input, Output]):
     """Pairs of condition and step, and a default step.
 
     >>> branch = RunnableBranch((lambda x: x > 0, lambda x: "up"), lambda x: "down")
@@ -111,6 +111,8 @@ class RunnableBranch(Streaming[Input, Output], RunnableSerializable[Input, Outpu
         total = Accumulator()
         for piece in inputs:
             total.feed(piece)
+        if total.is_empty:
+            return
         step, config = run(self._chosen(SYNC, total.value, scope))
         yield from step.stream(total.value, config, **kwargs)
 
@@ -120,6 +122,8 @@ class RunnableBranch(Streaming[Input, Output], RunnableSerializable[Input, Outpu
         total = Accumulator()
         async for piece in inputs:
             total.feed(piece)
+        if total.is_empty:
+            return
         step, config = await self._chosen(ASYNC, total.value, scope)
         output = step.astream(total.value, config, **kwargs)
         try:

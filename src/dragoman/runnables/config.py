@@ -202,8 +202,8 @@ def _merge_callbacks(ours: Any, theirs: Any) -> Any:
         manager, handlers = (
             (ours, theirs) if isinstance(ours, BaseCallbackManager) else (theirs, ours)
         )
-        merged = manager.copy()
-        for handler in handlers:
+        merged: BaseCallbackManager = manager.copy()
+        for handler in cast("list[BaseCallbackHandler]", handlers):
             merged.add_handler(handler, inherit=True)
         return merged
     return [*ours, *theirs]

@@ -197,10 +197,9 @@ class DynamicRunnable(RunnableSerializable[Input, Output]):
         runnable, config = self.prepare(config)
         return runnable.atransform(input, config, **kwargs)
 
-    @override
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or "default" not in self.__dict__:
-            return super().__getattr__(name)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType]
+            return super().__getattr__(name)  # pyright: ignore[reportAttributeAccessIssue]
         attribute = getattr(self.default, name)
         return self._on_prepared(name, attribute) if callable(attribute) else attribute
 
@@ -220,7 +219,7 @@ class DynamicRunnable(RunnableSerializable[Input, Output]):
 class RunnableConfigurableFields(DynamicRunnable[Input, Output]):
     """A runnable with fields set per call; `configurable_fields` makes one."""
 
-    fields: dict[str, AnyConfigurableField]  # type: ignore[assignment]
+    fields: dict[str, AnyConfigurableField]
 
     @property
     @override

@@ -15,7 +15,7 @@ from dragoman.runnables.serializable import RunnableSerializable
 __all__ = ["RunnableEach", "RunnableEachBase"]
 
 
-class RunnableEachBase(OneBody[Any, Any], RunnableSerializable[Any, Any]):
+class RunnableEachBase(RunnableSerializable[Any, Any], OneBody[Any, Any]):
     """A runnable done for each item of a list, `max_concurrency` at a time."""
 
     bound: Runnable[Any, Any]

@@ -23,7 +23,7 @@ __all__ = ["RunnableWithFallbacks"]
 _NOTHING: Any = object()
 
 
-class RunnableWithFallbacks(Streaming[Input, Output], RunnableSerializable[Input, Output]):
+class RunnableWithFallbacks(RunnableSerializable[Input, Output], Streaming[Input, Output]):
     """A runnable and others to try in order; if all fail, the first one's error is raised.
 
     A stream falls back only before its first piece. With `exception_key` the last error stands under
@@ -187,6 +187,8 @@ class RunnableWithFallbacks(Streaming[Input, Output], RunnableSerializable[Input
         total = Accumulator()
         for piece in inputs:
             total.feed(piece)
+        if total.is_empty:
+            return
         self._check(total.value)
         first: BaseException | None = None
         last: BaseException | None = None
@@ -217,6 +219,8 @@ class RunnableWithFallbacks(Streaming[Input, Output], RunnableSerializable[Input
         total = Accumulator()
         async for piece in inputs:
             total.feed(piece)
+        if total.is_empty:
+            return
         self._check(total.value)
         first: BaseException | None = None
         last: BaseException | None = None
@@ -244,10 +248,9 @@ class RunnableWithFallbacks(Streaming[Input, Output], RunnableSerializable[Input
 
     # ------------------------------------------------------------ the first runnable's own things
 
-    @override
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or "runnable" not in self.__dict__:
-            return super().__getattr__(name)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType]
+            return super().__getattr__(name)  # pyright: ignore[reportAttributeAccessIssue]
         attribute = getattr(self.runnable, name)
         return self._on_all(name, attribute) if callable(attribute) else attribute
 

@@ -130,7 +130,7 @@ def node_data_json(node: Node, *, with_schemas: bool = False) -> dict[str, Any]:
         names = [*cls.__module__.replace("dragoman", "langchain_core", 1).split("."), cls.__name__]
         shown = {"type": "runnable", "data": {"id": names, "name": label}}
     elif isinstance(node.data, type) and issubclass(node.data, BaseModel):
-        schema = cast("type[BaseModel]", node.data)
+        schema = node.data
         if with_schemas:
             shown = {"type": "schema", "data": schema.model_json_schema(mode="serialization")}
         else:

@@ -38,7 +38,7 @@ SESSION = ConfigurableFieldSpec(
 )
 
 
-class RunnableWithMessageHistory(Streaming[Any, Any], RunnableSerializable[Any, Any]):
+class RunnableWithMessageHistory(RunnableSerializable[Any, Any], Streaming[Any, Any]):
     """A runnable with the messages of a session before its input.
 
     The session is named in `config={"configurable": {"session_id": "..."}}`.
@@ -221,6 +221,8 @@ class RunnableWithMessageHistory(Streaming[Any, Any], RunnableSerializable[Any, 
         asked, said = Accumulator(), Accumulator()
         for piece in inputs:
             asked.feed(piece)
+        if asked.is_empty:
+            return
         history = self._history(scope)
         given = self._with_history(asked.value, run(self._load(SYNC, history)))
         for piece in self.bound.stream(given, scope.child(), **kwargs):
@@ -234,6 +236,8 @@ class RunnableWithMessageHistory(Streaming[Any, Any], RunnableSerializable[Any, 
         asked, said = Accumulator(), Accumulator()
         async for piece in inputs:
             asked.feed(piece)
+        if asked.is_empty:
+            return
         history = self._history(scope)
         given = self._with_history(asked.value, await self._load(ASYNC, history))
         output = self.bound.astream(given, scope.child(), **kwargs)

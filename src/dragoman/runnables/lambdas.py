@@ -171,7 +171,7 @@ class RunnableLambda(Streaming[Input, Output]):
     async def _output(self, door: Door, value: Any, scope: Scope, kwargs: dict[str, Any]) -> Any:
         """Return what the function returns; the pieces of a generator function added up."""
         if door.is_async and hasattr(self, "afunc"):
-            function = self.afunc
+            function: Any = self.afunc
             arguments = scope.arguments(function, kwargs)
             if not is_async_generator(function):
                 return await function(value, **arguments)
@@ -218,6 +218,8 @@ class RunnableLambda(Streaming[Input, Output]):
         total = Accumulator()
         for piece in inputs:
             total.feed(piece)
+        if total.is_empty:
+            return
         value = total.value
         function = self._sync_function()
         output = function(value, **scope.arguments(function, kwargs))
@@ -236,6 +238,8 @@ class RunnableLambda(Streaming[Input, Output]):
         total = Accumulator()
         async for piece in inputs:
             total.feed(piece)
+        if total.is_empty:
+            return
         value = total.value
         afunc = getattr(self, "afunc", None)
         if afunc is not None and is_async_generator(afunc):

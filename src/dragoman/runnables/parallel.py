@@ -22,7 +22,7 @@ __all__ = ["RunnableMap", "RunnableParallel"]
 
 
 class RunnableParallel(
-    Streaming[Input, Any], RunnableSerializable[Input, dict[str, Any]], Generic[Input]
+    RunnableSerializable[Input, dict[str, Any]], Streaming[Input, Any], Generic[Input]
 ):
     """Steps that all get the same input; the output is a dict with the keys of the steps.
 

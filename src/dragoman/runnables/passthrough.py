@@ -33,7 +33,7 @@ async def aidentity(x: Any) -> Any:
     return x
 
 
-class RunnablePassthrough(Streaming[Any, Any], RunnableSerializable[Any, Any]):
+class RunnablePassthrough(RunnableSerializable[Any, Any], Streaming[Any, Any]):
     """Gives its input back; `func`, if given, is called with it for its side effect.
 
     >>> RunnablePassthrough().invoke({"a": 1})
@@ -70,7 +70,7 @@ class RunnablePassthrough(Streaming[Any, Any], RunnableSerializable[Any, Any]):
         return ["langchain", "schema", "runnable"]
 
     @classmethod
-    def assign(cls, **kwargs: RunnableLike) -> "RunnableAssign":
+    def assign(cls, **kwargs: RunnableLike) -> "RunnableAssign":  # pyright: ignore[reportIncompatibleMethodOverride]
         """Return a step that adds keys to its input dict, computed from it."""
         return RunnableAssign(RunnableParallel(kwargs))
 
@@ -149,11 +149,11 @@ async def _aeach(inputs: AsyncIterator[Any]) -> AsyncIterator[Any]:
 
 
 class RunnableAssign(
-    Streaming[dict[str, Any], dict[str, Any]], RunnableSerializable[dict[str, Any], dict[str, Any]]
+    RunnableSerializable[dict[str, Any], dict[str, Any]], Streaming[dict[str, Any], dict[str, Any]]
 ):
     """Adds to its input dict the keys of a parallel, computed from it."""
 
-    mapper: RunnableParallel  # pyright: ignore[reportMissingTypeArgument, reportUnknownVariableType]
+    mapper: RunnableParallel  # pyright: ignore[reportMissingTypeArgument]
 
     def __init__(self, mapper: "RunnableParallel[Any]", **kwargs: Any) -> None:
         super().__init__(mapper=mapper, **kwargs)
@@ -267,7 +267,7 @@ class RunnableAssign(
             await aclose_all([kept, needed, added])
 
 
-class RunnablePick(Streaming[dict[str, Any], Any], RunnableSerializable[dict[str, Any], Any]):
+class RunnablePick(RunnableSerializable[dict[str, Any], Any], Streaming[dict[str, Any], Any]):
     """Gives one value of its input dict, or the part of it with the given keys.
 
     >>> RunnablePick("a").invoke({"a": 1, "b": 2})

@@ -115,7 +115,8 @@ class Runnable(ABC, Generic[Input, Output]):
 
         specs = self.config_specs
         configurable = configurable_model("Configurable", specs) if specs else None
-        kinds = get_type_hints(RunnableConfig)
+        # Handlers are no JSON: any value will do there.
+        kinds = {**get_type_hints(RunnableConfig), "callbacks": list[Any] | Any | None}
         return config_model(self.get_name("Config"), configurable, list(include or ()), kinds)
 
     def get_config_jsonschema(self, *, include: Sequence[str] | None = None) -> dict[str, Any]:

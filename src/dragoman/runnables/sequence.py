@@ -25,7 +25,7 @@ from dragoman.runnables.utils import Input, Output
 __all__ = ["RunnableSequence"]
 
 
-class RunnableSequence(Streaming[Input, Output], RunnableSerializable[Input, Output]):
+class RunnableSequence(RunnableSerializable[Input, Output], Streaming[Input, Output]):
     """Steps one after the other; `a | b | c` makes one.
 
     >>> from dragoman.runnables import RunnableLambda

@@ -1,7 +1,7 @@
 """`RunnableSerializable`: a runnable that is a pydantic model, and can be stored."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ConfigDict
 from typing_extensions import override
@@ -24,6 +24,11 @@ class RunnableSerializable(Serializable, Runnable[Input, Output]):
     model_config = ConfigDict(arbitrary_types_allowed=True, protected_namespaces=())
 
     name: str | None = None
+
+    if TYPE_CHECKING:
+
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            """Build from keywords; a subclass names its own."""
 
     @override
     def to_json(self) -> SerializedConstructor | SerializedNotImplemented:
