@@ -269,3 +269,15 @@ def test_an_edited_text_is_sent_as_it_was_edited() -> None:
 
     assert kinds(items) == ["message", "function_call"]
     assert items[0]["content"][0]["text"] == "Something else."
+
+
+def test_plain_reasoning_that_led_to_a_rich_item_stays_before_it() -> None:
+    cited = {**TEXT, "content": [{"type": "output_text", "text": "t", "annotations": [
+        {"type": "url_citation", "url": "u", "title": "t", "start_index": 0, "end_index": 1}]}]}  # fmt: skip
+    thought = {**BARE, "summary": [{"type": "summary_text", "text": "Plan."}]}
+    message = reply(CALL, thought, cited)
+
+    assert [i.get("id") for i in sent(message)] == ["fc_1", "rs_1", "msg_1"]
+
+    del message.additional_kwargs["reasoning_content"]
+    assert [i.get("id") for i in sent(message)] == ["fc_1", None]

@@ -30,7 +30,9 @@ _CALLS = ("function_call", "custom_tool_call")
 class _Item:
     """One item of the reply, as far as it has arrived."""
 
-    __slots__ = ("encrypted", "entry", "is_done", "keyed", "raw", "sent", "stamped", "told")
+    __slots__ = (
+        "encrypted", "entry", "is_done", "keyed", "n_cited", "plain", "raw", "sent", "stamped", "told",
+    )  # fmt: skip
 
     def __init__(self, raw: dict[str, Any]) -> None:
         self.raw = raw
@@ -38,7 +40,9 @@ class _Item:
         self.told: dict[str, Any] = {}  # extras that went out
         self.entry: dict[str, Any] | None = None  # what goes into `additional_kwargs`
         self.keyed: set[Any] = set()  # parts that are blocks of their own
-        self.stamped = False  # whether the plain text of a message bears its id
+        self.plain = False  # whether a message began with plain text, which bears no id
+        self.stamped = False  # whether a block bears what the message says beside its parts
+        self.n_cited: dict[int, int] = {}  # how many annotations of each part went out
         self.encrypted = False
         self.is_done = False
 
@@ -112,9 +116,23 @@ class ItemReader:
         for index, item in self.items.items():
             if not item.is_done and item.raw.get("role") in (None, "assistant"):
                 self.done(index, item.raw)
-        entries = [e for _, i in sorted(self.items.items()) if (e := i.entry) is not None]
+        entries = self._entries()
         if any(e.keys() - {"type", "call_id", "summary", "content", "status"} for e in entries):
             self.reply.kwargs(**{API: {"items": entries}})
+
+    def _entries(self) -> list[dict[str, Any]]:
+        """Return the entries of what stayed plain, in order; reasoning names a rich follower."""
+        entries: list[dict[str, Any]] = []
+        for _, item in sorted(self.items.items()):
+            entry = item.entry
+            last = entries[-1] if entries else {}
+            if entry is None and last.get("type") == "reasoning" and "next_item" not in last:
+                follower = as_str(item.raw.get("call_id")) or as_str(item.raw.get("id"))
+                if follower is not None:
+                    entries[-1] = {**last, "next_item": follower}
+            if entry is not None:
+                entries.append(entry)
+        return entries
 
     def _link(self, index: int, raw: dict[str, Any]) -> None:
         """Tell the encrypted reasoning just before what it led to."""
@@ -154,30 +172,54 @@ class ItemReader:
             self.reply.text(text)
             self.reply.ordered = True
             self._tail = key
-            if tail != key and self.is_rich:
-                self._stamp(item)
-            return
-        if part not in item.keyed:
-            item.keyed.add(part)
-            item.stamped = True
-            extras = {**self._message_extras(item.raw), **self._after()}
-            given: dict[str, Any] = {"type": "text", "text": text, **_id(item.raw)}
-            self._block(key, {**given, "extras": extras} if extras else given)
+            if tail != key and not self.is_rich:
+                item.plain = True
+            elif tail != key:
+                self.reply.annotate(**_id(item.raw), extras=self._stamp(item))
+        elif part not in item.keyed:
+            self._start_part(index, part, {"type": "text", "text": text})
         else:
             self._block(key, {"text": text})
 
-    def _stamp(self, item: _Item) -> None:
-        """Write the id and the extras of a message onto the plain text that was just told."""
-        item.stamped = True
-        extras = {**self._message_extras(item.raw), **self._after()}
-        if extras or item.raw.get("id"):
-            self.is_rich = True
-            self.reply.annotate(**_id(item.raw), extras=extras)
+    def _start_part(self, index: int, part: int, block: dict[str, Any]) -> None:
+        """Start a part of a message as a block of its own."""
+        item = self.items[index]
+        item.keyed.add(part)
+        extras = {**as_dict(block.get("extras")), **({} if item.plain else self._stamp(item))}
+        given = {**block, **_id(item.raw)}
+        self._block((index, part), {**given, "extras": extras} if extras else given)
 
-    def _message_extras(self, raw: dict[str, Any]) -> dict[str, Any]:
-        extras = rest_of(raw, "type", "id", "role", "content", "status", "phase")
-        extras = {API: {"item": extras}} if extras else {}
-        return {"phase": raw["phase"], **extras} if raw.get("phase") is not None else extras
+    def _stamp(self, item: _Item) -> dict[str, Any]:
+        """Return what the first block of a message says of the whole; nothing the second time."""
+        if item.stamped:
+            return {}
+        item.stamped = True
+        raw = item.raw
+        rest = rest_of(raw, "type", "id", "role", "content", "status", "phase")
+        extras: dict[str, Any] = {API: {"item": rest}} if rest else {}
+        if raw.get("phase") is not None:
+            extras["phase"] = raw["phase"]
+        return {**extras, **self._after()}
+
+    def annotation(self, index: int, part: int, raw: Any) -> None:
+        """Add one annotation to the text of a part so far."""
+        item = self._item(index, "message")
+        item.n_cited[part] = item.n_cited.get(part, 0) + 1
+        if annotations := read_annotations([raw]):
+            self._annotate(index, part, {"annotations": annotations})
+
+    def _annotate(self, index: int, part: int, fields: dict[str, Any]) -> None:
+        item, key = self.items[index], (index, part)
+        if part not in item.keyed and self._tail != key:
+            # Something came in between, or there is no text: the fields have a block of their own.
+            self._start_part(index, part, {"type": "text", "text": ""})
+        if part in item.keyed:
+            self._block(key, fields)
+            return
+        extras = {**self._stamp(item), **as_dict(fields.get("extras"))}
+        item.plain = False
+        self.is_rich = True
+        self.reply.annotate(**{**fields, **_id(item.raw), "extras": extras})
 
     def refusal(self, index: int, part: int, text: str) -> None:
         """Add a piece of a `refusal` part."""
@@ -187,8 +229,7 @@ class ItemReader:
         if part in item.keyed:
             self._block((index, part), {"refusal": text})
         else:
-            item.keyed.add(part)
-            self._block((index, part), {"type": "refusal", "refusal": text, **_id(item.raw)})
+            self._start_part(index, part, {"type": "refusal", "refusal": text})
 
     def _message_done(self, index: int, item: _Item, raw: dict[str, Any]) -> None:
         item.raw = {**item.raw, **rest_of(raw)}
@@ -204,41 +245,25 @@ class ItemReader:
                 block = read_part(part)
                 if block["type"] == "text":
                     self.text(index, n, _remainder(item.sent.get(n), block["text"]))
-                else:
-                    self._block(None, {**block, **_id(raw)})
-        if not item.stamped:
-            entry = {"type": "message", **rest_of(item.raw, "type", "role", "content")}
-            item.entry = entry
+                elif n not in item.keyed:
+                    self._start_part(index, n, block)
+        if item.plain:
+            item.entry = {"type": "message", **rest_of(item.raw, "type", "role", "content")}
 
     def _text_done(self, index: int, n: int, part: dict[str, Any]) -> None:
         item = self.items[index]
         rest = _remainder(item.sent.get(n), part["text"])
         if rest:
             self.text(index, n, rest)
-        annotations = read_annotations(part.get("annotations"))
-        unknown = rest_of(part, "type", "text", "annotations", "logprobs")
         if isinstance(logprobs := part.get("logprobs"), list) and logprobs:
             self.reply.late(logprobs={"content": logprobs})
-        if not annotations and not unknown:
-            return
-        extras = {API: unknown} if unknown else {}
-        key = (index, n)
-        if n in item.keyed:
-            more: dict[str, Any] = {"annotations": annotations} if annotations else {}
-            self._block(key, {**more, "extras": extras} if extras else more)
-            return
-        if self._tail != key:  # something came in between, or the text is empty
-            item.keyed.add(n)
-            self._block(key, {"type": "text", "text": "", **_id(item.raw)})
-            self._block(key, {"annotations": annotations, "extras": extras})
-            return
-        fields: dict[str, Any] = {}
-        if not item.stamped:
-            item.stamped = True
-            fields = _id(item.raw)
-            extras = {**self._message_extras(item.raw), **self._after(), **extras}
-        self.is_rich = True
-        self.reply.annotate(annotations=annotations, extras=extras, **fields)
+        cited = as_dicts(part.get("annotations"))[item.n_cited.get(n, 0) :]
+        unknown = rest_of(part, "type", "text", "annotations", "logprobs")
+        fields: dict[str, Any] = {"annotations": read_annotations(cited)} if cited else {}
+        if unknown:
+            fields["extras"] = {API: unknown}
+        if fields:
+            self._annotate(index, n, fields)
 
     # ------------------------------------------------------------------ reasoning
 

@@ -179,6 +179,11 @@ def _on_text(reader: ResponseReader, value: _Event) -> None:
     reader._items.text(_index(value), part, _text_of(value))
 
 
+def _on_annotation(reader: ResponseReader, value: _Event) -> None:
+    part = as_int(value.get("content_index")) or 0
+    reader._items.annotation(_index(value), part, value.get("annotation"))
+
+
 def _on_refusal(reader: ResponseReader, value: _Event) -> None:
     part = as_int(value.get("content_index")) or 0
     reader._items.refusal(_index(value), part, _text_of(value))
@@ -213,6 +218,7 @@ _HANDLERS = {
     "response.output_item.added": _on_added,
     "response.output_item.done": _on_done,
     "response.output_text.delta": _on_text,
+    "response.output_text.annotation.added": _on_annotation,
     "response.refusal.delta": _on_refusal,
     "response.reasoning_summary_text.delta": _on_summary,
     "response.reasoning_text.delta": _on_reasoning,

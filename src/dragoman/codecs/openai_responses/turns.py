@@ -67,6 +67,7 @@ class _Turn:
         self.plain = self._plain_reasoning()
         self.gone: set[int] = set()  # places of reasoning entries that are not sent
         self.kept: set[str] = set()  # ids of reasoning blocks that are sent
+        self.orphans: set[str | None] = set()  # ids of items whose plain reasoning is gone
         self.part_of: dict[str, Any] | None = None  # the message item that parts go into
         self.part_id: Any = None
 
@@ -138,6 +139,7 @@ class _Turn:
                 self.gone.add(n)
                 if not is_cut:
                     self._drop(self.path, "reasoning that is kept on no server", lossy=False)
+        self.orphans = {as_str(self.entries[n].get("next_item")) for n in self.gone}
         if self.plain is not None and not bare:
             if self.is_own and self.writer.dialect.plain_reasoning:
                 parts = [{"type": "reasoning_text", "text": self.plain}]
@@ -209,7 +211,7 @@ class _Turn:
         """Return the item of plain reasoning: its entry has the lengths, `reasoning_content` the text."""
         entry = self.entries[n]
         text = self.plain or ""
-        item = {k: v for k, v in entry.items() if k not in ("summary", "content")}
+        item = {k: v for k, v in entry.items() if k not in ("summary", "content", "next_item")}
         places = self._lengths()
         total = sum(size for _, _, size in places) + 2 * max(len(places) - 1, 0)
         item["summary"] = []
@@ -249,13 +251,23 @@ class _Turn:
             if kind == "call" and entry.get("call_id") != call_id:
                 continue
             self.used.add(n)
-            for before in range(n):
-                if self.entries[before].get("type") == "reasoning" and before not in self.used:
-                    self.used.add(before)
-                    if before not in self.gone:
-                        self._add(self._entry_reasoning(before))
+            self._send_reasoning(n)
             return n, entry
         return None
+
+    def _send_reasoning(self, end: int) -> None:
+        """Send the plain reasoning before entry `end` that was not sent yet."""
+        for n in range(end):
+            if self.entries[n].get("type") == "reasoning" and n not in self.used:
+                self.used.add(n)
+                if n not in self.gone:
+                    self._add(self._entry_reasoning(n))
+
+    def _lead_to(self, *ids: Any) -> None:
+        """Send the plain reasoning that led to an item with one of these ids."""
+        for n, entry in enumerate(self.entries):
+            if n not in self.used and entry.get("next_item") in (i for i in ids if i):
+                self._send_reasoning(n + 1)
 
     def _rest_of_entries(self) -> None:
         """Send the reasoning that stood last; what led to something that is gone stays away."""
@@ -263,7 +275,7 @@ class _Turn:
             if entry.get("type") != "reasoning" or n in self.used or n in self.gone:
                 continue
             after = [e for e in self.entries[n + 1 :] if e.get("type") != "reasoning"]
-            if after:
+            if after or "next_item" in entry:
                 self._drop(self.path, "reasoning whose item is gone")
             else:
                 self._add(self._entry_reasoning(n))
@@ -300,13 +312,15 @@ class _Turn:
 
     def _start_message(self, id: Any, extras: dict[str, Any], own: dict[str, Any]) -> None:
         fields: dict[str, Any] = {}
+        self._lead_to(id)
         if id is None and "status" not in extras and (claimed := self._claim("message")):
             fields = self._fields(*claimed)
             id = fields.get("id")
         else:
             fields = {k: extras[k] for k in ("status", "phase") if k in extras}
             thought = extras.get("reasoning_item")
-            if isinstance(id, str) and (not isinstance(thought, str) or thought in self.kept):
+            is_led = isinstance(thought, str) and thought not in self.kept
+            if isinstance(id, str) and not is_led and id not in self.orphans:
                 fields["id"] = id
             fields.update(as_dict(own.get("item")))
         if self.writer.stateless:
@@ -322,8 +336,9 @@ class _Turn:
         extras = as_dict(block.get("extras")) if self.is_own else {}
         extras = {k: v for k, v in extras.items() if k != "reasoning_item"}
         thought = as_dict(block.get("extras")).get("reasoning_item")
-        if isinstance(thought, str) and thought not in self.kept:
+        if (isinstance(thought, str) and thought not in self.kept) or own_id in self.orphans:
             extras.pop("item_id", None)
+        self._lead_to(own_id)
         claimed = self._claim("call", own_id) if own_id else None
         if claimed is not None:
             fields = self._fields(*claimed)
@@ -349,6 +364,7 @@ class _Turn:
         if item is None:
             self._drop(where, f"a call of the server tool {short(block.get('name'))}")
         else:
+            self._lead_to(item.get("id"))
             self._add(item)
 
     def _result(self, block: dict[str, Any], where: str) -> None:
@@ -364,6 +380,7 @@ class _Turn:
         extras = as_dict(block.get("extras"))
         if self.is_own and extras["item_type"] == "image_generation_call":
             rest = {k: v for k, v in extras.items() if k != "item_type"}
+            self._lead_to(block.get("id"))
             given = {"type": "image_generation_call", "id": block.get("id")}
             self._add({**given, "result": block.get("base64"), **rest})
         else:
@@ -377,6 +394,7 @@ class _Turn:
         elif block.get("api") == API and not self.is_own:
             self._drop(where, "an item of another provider")
         else:
+            self._lead_to(value.get("call_id"), value.get("id"))
             if isinstance(id := value.get("call_id"), str) and isinstance(kind, str):
                 self.writer.kinds[id] = kind
             self._add(value)
