@@ -146,13 +146,13 @@ class BlockWriter:
             writer = self._writers.get(kind)
             found = writer(block, where, place) if writer is not None else None
             if writer is None:
-                self._refuse(kind, where)
+                self._refuse(kind, where, place)
             if found is not None:
                 written.append(found)
         return written
 
-    def _refuse(self, kind: str, path: str) -> None:
-        if kind in {"audio", "video"}:
+    def _refuse(self, kind: str, path: str, place: _Place) -> None:
+        if kind in {"audio", "video"} and not place.is_assistant:  # what a model made may be lost
             message = f"Anthropic takes no {kind}"
             raise EncodeError(message, path=path, hint="send a transcript, or frames as images")
         self._lose("dropped_block", path, f"a `{kind}` block is not known here and is left out")
@@ -232,6 +232,9 @@ class BlockWriter:
             return self._image({**block, "type": "image"}, path, place)
         if media.text is None and media.base64 is not None and _is_textual(mime):
             media = media_of({**block, "type": "text-plain"})
+            if media.text is None:
+                problem = "the bytes of a text file are not UTF-8"
+                raise EncodeError(problem, path=path, hint="encode it as UTF-8")
         written = write_document(media, path)
         extras = self._extras(block, "document", place)
         if "title" not in extras:
