@@ -28,6 +28,7 @@ from dragoman.tools.schema import (
     visible_schema,
     wants_of,
 )
+from dragoman.utils.json_schema import schema_of_model
 
 __all__ = [
     "FILTERED_ARGS",
@@ -145,7 +146,7 @@ class BaseTool(RunnableSerializable[str | dict[str, Any] | ToolCall, Any], ABC):
         return schema.get("properties", {})
 
     def _arguments_schema(self) -> dict[str, Any]:
-        return self.tool_call_schema.model_json_schema()
+        return schema_of_model(self.tool_call_schema)
 
     @property
     def tool_call_schema(self) -> Any:

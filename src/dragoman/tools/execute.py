@@ -120,7 +120,8 @@ class Runner:
             return [_failed(call, text)]
         hidden = injected_names(tool)
         args = {key: value for key, value in call["args"].items() if key not in hidden}
-        args |= {key: value for key, value in self.injected.items() if key in hidden}
+        given_values = self.injected_for(tool, call)
+        args |= {key: value for key, value in given_values.items() if key in hidden}
         given = {"type": "tool_call", "name": tool.name, "args": args, "id": call["id"] or ""}
         try:
             if door.is_async:
@@ -137,9 +138,15 @@ class Runner:
             return [_failed(call, error_text(error))]
         except (KeyboardInterrupt, GeneratorExit):
             raise
-        except BaseException as error:  # noqa: BLE001 - a tool that calls sys.exit() must not end the agent
+        except BaseException as error:
+            if getattr(error, "is_control_flow", False):
+                raise  # an agent's interrupt, not a failure
             return [_failed(call, error_text(error))]
         return self._shortened(output)
+
+    def injected_for(self, tool: BaseTool, call: ToolCall) -> Mapping[str, Any]:
+        """Return the values for injected arguments of one call, by name."""
+        return self.injected
 
     async def _within(self, running: Any) -> Any:
         return await asyncio.wait_for(running, self.timeout_s)

@@ -14,7 +14,13 @@ from uuid import uuid4
 from dragoman.errors import MessageError, short
 from dragoman.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from dragoman.utils.docstrings import parse_docstring
-from dragoman.utils.json_schema import dereference_refs, map_schemas, remove_titles, strict_schema
+from dragoman.utils.json_schema import (
+    dereference_refs,
+    map_schemas,
+    remove_titles,
+    schema_of_model,
+    strict_schema,
+)
 from dragoman.utils.signatures import function_name, model_from_function, parameter_types
 from dragoman.utils.typed_dicts import is_typed_dict, model_from_typed_dict
 
@@ -228,7 +234,7 @@ def _json_schema(model: Any) -> dict[str, Any]:
     from pydantic.errors import PydanticInvalidForJsonSchema, PydanticUserError
 
     try:
-        return dereference_refs(model.model_json_schema())
+        return dereference_refs(schema_of_model(model))
     except (PydanticInvalidForJsonSchema, PydanticUserError) as error:
         message = f"`{model.__name__}` has no JSON schema: {short(error.message, 200)}"
         raise MessageError(

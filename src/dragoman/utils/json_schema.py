@@ -6,11 +6,13 @@ is never mistaken for the keyword.
 """
 
 from collections.abc import Callable, Mapping
+from functools import cache
+from math import isfinite
 from typing import Any
 
 from dragoman.errors import MessageError, short
 
-__all__ = ["dereference_refs", "remove_titles", "strict_schema"]
+__all__ = ["dereference_refs", "remove_titles", "schema_of_model", "strict_schema"]
 
 # Keywords that hold one schema, a list of schemas, or a map from names to schemas
 # (JSON Schema 2020-12, https://json-schema.org/draft/2020-12, read 2026-11).
@@ -73,6 +75,9 @@ def dereference_refs(
     kept: dict[str, Schema] = {}
 
     def inline(schema: Mapping[str, Any], open_refs: tuple[str, ...]) -> Schema:
+        if isinstance(schema.get("discriminator"), dict):
+            # OpenAPI's hint beside `oneOf`: its mapping names definitions that are written out.
+            schema = {key: value for key, value in schema.items() if key != "discriminator"}
         reference = schema.get("$ref")
         if not isinstance(reference, str):
             return map_schemas(schema, lambda inner: inline(inner, open_refs))
@@ -111,6 +116,35 @@ def _lookup(full: Mapping[str, Any], reference: str) -> Schema:
             message = f"Reference {short(reference)} not found in the schema"
             raise MessageError(message, hint="add it to `$defs`")
     return node if isinstance(node, dict) else {}
+
+
+def schema_of_model(model: Any) -> Schema:
+    """Return the JSON Schema of a pydantic class, references and titles in place.
+
+    A default that JSON cannot say (an object, infinity) is left out in silence: the argument is
+    optional all the same.
+    """
+    return _without_infinity(model.model_json_schema(schema_generator=_quiet_generator()))
+
+
+@cache
+def _quiet_generator() -> Any:
+    from pydantic.json_schema import GenerateJsonSchema
+
+    class Quiet(GenerateJsonSchema):
+        """Says nothing of defaults that are no JSON."""
+
+        ignored_warning_kinds = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012 - pydantic's declaration
+
+    return Quiet
+
+
+def _without_infinity(schema: Mapping[str, Any]) -> Schema:
+    result = map_schemas(schema, _without_infinity)
+    default = result.get("default")
+    if isinstance(default, float) and not isfinite(default):
+        del result["default"]
+    return result
 
 
 def strict_schema(schema: Mapping[str, Any]) -> Schema:
