@@ -14,6 +14,7 @@ from dragoman.callbacks.base import BaseCallbackHandler, BaseCallbackManager
 
 __all__ = [
     "ambient_handlers",
+    "is_bare",
     "register_configure_hook",
     "requested",
     "var_child_runnable_config",
@@ -61,6 +62,19 @@ def ambient_handlers() -> list[tuple[BaseCallbackHandler, bool]]:
         if (handler := variable.get()) is not None:
             found.append((handler, inheritable))
     return found
+
+
+_surrounding = var_child_runnable_config.get
+_in_force = _handlers.get
+
+
+def is_bare(config: Mapping[str, Any] | None) -> bool:
+    """Return whether a call with the config as given has nothing around it.
+
+    That is: no config, no surrounding chain's, and nobody who listens. It is the shortest way to know
+    that there is nothing to do but the work.
+    """
+    return config is None and _surrounding() is None and not _in_force() and not _hooks
 
 
 def requested(config: Mapping[str, Any] | None) -> bool:

@@ -51,7 +51,10 @@ def _takes(names: Collection[str]) -> Takes:
 
 
 @lru_cache(maxsize=2048)
-def _of_code(code: Any) -> Takes:
+def _of_code(code: Any) -> Takes | None:
+    """Return what the code's own parameters say; None if it takes any, as decorators' wrappers do."""
+    if code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
+        return None
     return _takes(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
 
 
@@ -63,8 +66,10 @@ def _of_callable(function: Callable[..., Any]) -> Takes:
 def takes(function: Callable[..., Any]) -> Takes:
     """Return whether a function has parameters `config` and `run_manager`."""
     code = getattr(function, "__code__", None)
+    if code is not None and (taken := _of_code(code)) is not None:
+        return taken
     if code is not None and not hasattr(function, "__wrapped__"):
-        return _of_code(code)
+        return _takes(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
     try:
         return _of_callable(function)
     except TypeError:  # not hashable

@@ -11,13 +11,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, cast, get_type_hints
 
 from dragoman._door import ASYNC, SYNC, run
-from dragoman.callbacks.ambient import requested
+from dragoman.callbacks.ambient import is_bare
 from dragoman.runnables import _batch
 from dragoman.runnables._addable import Accumulator
 from dragoman.runnables._fields import ConfigurableFieldSpec
 from dragoman.runnables._scope import ASYNC_PLAIN, PLAIN, Scope, called, traced
 from dragoman.runnables._stream import aclose_all, astream_traced, stream_traced
-from dragoman.runnables.config import RunnableConfig, resolve_config, run_in_executor
+from dragoman.runnables.config import RunnableConfig, run_in_executor
 from dragoman.runnables.utils import Input, Output
 
 if TYPE_CHECKING:
@@ -427,7 +427,7 @@ class Runnable(ABC, Generic[Input, Output]):
         **kwargs: Any,
     ) -> Any:
         """Return `func(input_)`, with the handlers told of start, end and error."""
-        if resolve_config(config) is None and not requested(None):
+        if is_bare(config):
             return func(input_, **PLAIN.arguments(func, kwargs))
         said = {"run_type": run_type, "serialized": serialized}
         return run(traced(SYNC, self, input_, config, called(func), kwargs, **said))
@@ -442,7 +442,7 @@ class Runnable(ABC, Generic[Input, Output]):
         **kwargs: Any,
     ) -> Any:
         """Return `await func(input_)`, with the handlers told of start, end and error."""
-        if resolve_config(config) is None and not requested(None):
+        if is_bare(config):
             return await func(input_, **ASYNC_PLAIN.arguments(func, kwargs))
         said = {"run_type": run_type, "serialized": serialized}
         return await traced(ASYNC, self, input_, config, called(func), kwargs, **said)

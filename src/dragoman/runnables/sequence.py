@@ -11,6 +11,7 @@ from pydantic import Field
 from typing_extensions import override
 
 from dragoman._door import ASYNC, SYNC, Door, run
+from dragoman.callbacks.ambient import is_bare
 from dragoman.runnables._fields import ConfigurableFieldSpec, get_unique_config_specs
 from dragoman.runnables._inspection import indent_lines_after_first
 from dragoman.runnables._one_body import Streaming
@@ -144,6 +145,27 @@ class RunnableSequence(RunnableSerializable[Input, Output], Streaming[Input, Out
         return sequence_graph(self.steps, config)
 
     # ------------------------------------------------------------ calls
+
+    @override
+    def invoke(self, input: Input, config: RunnableConfig | None = None, **kwargs: Any) -> Output:
+        if not is_bare(config):
+            return super().invoke(input, config, **kwargs)
+        # `_run` without a frame and a door: a third of what a chain of cheap steps costs.
+        value: Any = self.first.invoke(input, None, **kwargs)
+        for step in self.middle:
+            value = step.invoke(value)
+        return self.last.invoke(value)
+
+    @override
+    async def ainvoke(
+        self, input: Input, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> Output:
+        if not is_bare(config):
+            return await super().ainvoke(input, config, **kwargs)
+        value: Any = await self.first.ainvoke(input, None, **kwargs)
+        for step in self.middle:
+            value = await step.ainvoke(value)
+        return await self.last.ainvoke(value)
 
     @override
     async def _run(self, door: Door, value: Any, scope: Scope, kwargs: dict[str, Any]) -> Any:
