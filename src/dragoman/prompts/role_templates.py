@@ -251,13 +251,15 @@ def fill(template: Any, values: dict[str, Any]) -> BaseMessage:
     """Return the message of a human, AI or system template: `format` without its detours."""
     prompt = template.prompt
     if (
-        prompt.__class__ is PromptTemplate
-        and prompt.template_format == "f-string"
-        and not prompt.partial_variables
-        and not template.additional_kwargs
+        prompt.__class__ is not PromptTemplate
+        or prompt.partial_variables
+        or prompt.template_format != "f-string"
+        or template.additional_kwargs
     ):
-        return template._msg_class(compile_f_string(prompt.template).render(values))
-    return template.format(**values)
+        return template.format(**values)
+    text: str = prompt.template
+    compile_f_string(text)  # refuses what is not safe; the answer is remembered
+    return template._msg_class(text.format_map(values))
 
 
 def _append(content: list[Any], part: Part, filled: Any) -> None:
