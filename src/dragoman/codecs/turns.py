@@ -23,7 +23,7 @@ from dragoman.messages import (
     message_chunk_to_message,
 )
 
-__all__ = ["Turn", "blocks_of", "history_message", "turns"]
+__all__ = ["Turn", "blocks_of", "history_message", "transcript_of", "turns"]
 
 Role = Literal["system", "user", "assistant", "tool"]
 
@@ -182,24 +182,35 @@ def blocks_of(message: BaseMessage) -> list[dict[str, Any]]:
             return [{"type": "text", "text": content}] if content else []
         return message.content_blocks
     kwargs = message.additional_kwargs
+    # Calls are dicts; the types of messages say more of them than is needed here.
+    calls: list[Any] = list(message.tool_calls)
+    invalid: list[Any] = list(message.invalid_tool_calls)
+    blocks: list[dict[str, Any]]
     if isinstance(content, str) and not kwargs.keys() & {"reasoning_content", "refusal"}:
-        blocks: list[dict[str, Any]] = [{"type": "text", "text": content}] if content else []
-        blocks += message.tool_calls
+        blocks = [{"type": "text", "text": content}, *calls] if content else calls
     else:
-        blocks = [b for b in message.content_blocks if not _is_told(b, message)]
+        view: list[Any] = list(message.content_blocks)
+        blocks = [b for b in view if not _is_told(b, message)]
         shown = {b.get("id") for b in blocks if b.get("type") == "tool_call" and b.get("id")}
         anonymous = sum(1 for b in blocks if b.get("type") == "tool_call" and not b.get("id"))
-        for call in message.tool_calls:
+        for call in calls:
             if call["id"] and call["id"] not in shown:
                 blocks.append(call)
             elif not call["id"]:
                 anonymous -= 1
                 if anonymous < 0:
                     blocks.append(call)
-    for call in message.invalid_tool_calls:
+    for call in invalid:
         if not any(_is_call(b, call) for b in blocks):
             blocks.append(call)
     return blocks
+
+
+def transcript_of(block: dict[str, Any]) -> str | None:
+    """Return the words of a sound that a model made, where the block tells them."""
+    extras = block.get("extras")
+    words = extras.get("transcript") if isinstance(extras, dict) else None
+    return words if isinstance(words, str) and words.strip() else None
 
 
 def _is_told(block: Any, message: AIMessage) -> bool:

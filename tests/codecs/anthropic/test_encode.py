@@ -4,6 +4,10 @@ import copy
 import json
 
 import pytest
+from anthropic.types.beta.message_create_params import MessageCreateParamsNonStreaming
+from codec_kit import case_ids, cases, codec_of, read_json, requests
+from hypothesis import given
+from pydantic import TypeAdapter
 
 from dragoman.codecs import ChatRequest, get_codec
 from dragoman.codecs.anthropic.tables import PLACEHOLDER
@@ -537,3 +541,48 @@ def test_server_tools_go_back_to_their_own_provider_only():
     reply = AI([call, result, text], response_metadata={"model_provider": "openai"})
     assert body([H("q"), reply, H("q")], changes)["messages"][1]["content"] == "a"
     assert [c.code for c in changes] == ["dropped_server_tool"] * 2
+
+
+SDK = TypeAdapter(MessageCreateParamsNonStreaming)
+
+
+def fits_the_sdk(sent):
+    """Assert that the official SDK's types take the body; its lists are checked when read."""
+
+    def walk(value):
+        if isinstance(value, dict):
+            return [walk(v) for v in value.values()]
+        return None if isinstance(value, (str, bytes)) or not hasattr(value, "__iter__") else [
+            walk(v) for v in value
+        ]  # fmt: skip
+
+    walk(SDK.validate_python({k: v for k, v in sent.items() if k != "stream"}))
+
+
+@given(request=requests())
+def test_any_request_fits_the_types_of_the_sdk(request):
+    fits_the_sdk(CODEC.encode_request(request))
+
+
+REPLIES = list(cases("response.json"))
+
+
+@pytest.mark.parametrize(("api", "folder"), REPLIES, ids=case_ids(REPLIES))
+def test_a_reply_of_any_wire_goes_on_here_in_the_types_of_the_sdk(api, folder):  # B51
+    reply = codec_of(api, folder).decode_response(read_json(folder / "response.json"))
+    calls = [*reply.tool_calls, *reply.invalid_tool_calls]
+    results = [T("r", c["id"] or "", name=c["name"]) for c in calls]
+    sent = body([H("q"), reply, *results, H("go on")])
+    if folder.name not in ("unknown_block", "compaction"):
+        fits_the_sdk(sent)
+    said = json.dumps(sent, ensure_ascii=False)
+    assert all(json.dumps(c["name"])[1:-1] in said for c in calls)
+    for block in reply.content_blocks:
+        if block["type"] == "text" and block["text"].strip():
+            assert json.dumps(block["text"].rstrip(), ensure_ascii=False)[1:-1] in said
+
+
+def test_a_text_file_that_is_no_text_raises():
+    broken = {"type": "file", "base64": "/////w==", "mime_type": "text/plain"}
+    with pytest.raises(EncodeError, match=r"UTF-8.*\$\[0\]\.content\[0\]"):
+        body([H([broken])])

@@ -7,7 +7,7 @@ import re
 import botocore.session
 import pytest
 from botocore.validate import ParamValidator
-from codec_kit import cases, read_json, requests
+from codec_kit import case_ids, cases, codec_of, read_json, requests
 from hypothesis import given
 
 from dragoman.codecs import ChatRequest, get_codec
@@ -286,3 +286,20 @@ def test_json_results_are_read_as_text_by_others_and_go_back_as_json():
     assert CODEC.encode_request(request)["messages"] == given
     other = get_codec("anthropic").encode_request(request)
     assert other["messages"][2]["content"][0]["content"] == [{"type": "text", "text": '{"t":21}'}]
+
+
+REPLIES = list(cases("response.json"))
+
+
+@pytest.mark.parametrize(("api", "folder"), REPLIES, ids=case_ids(REPLIES))
+def test_a_reply_of_any_wire_goes_on_here_in_the_service_model(api, folder):  # B51
+    reply = codec_of(api, folder).decode_response(read_json(folder / "response.json"))
+    calls = [*reply.tool_calls, *reply.invalid_tool_calls]
+    results = [T("r", c["id"] or "", name=c["name"]) for c in calls]
+    sent = body([H("q"), reply, *results, H("go on")])
+    if (api, folder.name) != ("bedrock_converse", "unknown_block"):
+        valid(sent)
+    said = json.dumps(sent, ensure_ascii=False)
+    for block in reply.content_blocks:
+        if block["type"] == "text" and block["text"].strip():
+            assert json.dumps(block["text"], ensure_ascii=False)[1:-1] in said

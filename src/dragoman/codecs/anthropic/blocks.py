@@ -24,7 +24,7 @@ from dragoman.codecs.contract import Change
 from dragoman.codecs.media import media_of
 from dragoman.codecs.origin import foreign_value, is_from, provider_of
 from dragoman.codecs.pairing import WireIds
-from dragoman.codecs.turns import blocks_of
+from dragoman.codecs.turns import blocks_of, transcript_of
 from dragoman.errors import EncodeError
 from dragoman.messages import AIMessage, BaseMessage, ToolMessage
 
@@ -62,6 +62,8 @@ class BlockWriter:
         self._writers: dict[str, Callable[[dict[str, Any], str, _Place], dict[str, Any] | None]] = {
             "text": self._text,
             "image": self._image,
+            "audio": self._film,
+            "video": self._film,
             "file": self._document,
             "text-plain": self._plain_text,
             "reasoning": self._reasoning,
@@ -146,16 +148,11 @@ class BlockWriter:
             writer = self._writers.get(kind)
             found = writer(block, where, place) if writer is not None else None
             if writer is None:
-                self._refuse(kind, where, place)
+                text = f"a `{kind}` block is not known here and is left out"
+                self._lose("dropped_block", where, text)
             if found is not None:
                 written.append(found)
         return written
-
-    def _refuse(self, kind: str, path: str, place: _Place) -> None:
-        if kind in {"audio", "video"} and not place.is_assistant:  # what a model made may be lost
-            message = f"Anthropic takes no {kind}"
-            raise EncodeError(message, path=path, hint="send a transcript, or frames as images")
-        self._lose("dropped_block", path, f"a `{kind}` block is not known here and is left out")
 
     def _lose(self, code: str, path: str, message: str) -> None:
         self._changes.append(Change(path, code, True, message))
@@ -200,12 +197,21 @@ class BlockWriter:
         written.update(self._extras(block, "text", place))
         return written
 
-    def _media_of_model(self, path: str) -> None:
+    def _media_of_model(
+        self, block: dict[str, Any], path: str, place: _Place
+    ) -> dict[str, Any] | None:
         self._lose("dropped_media", path, "no assistant turn may hold media on this wire")
+        return self._text({"text": transcript_of(block)}, path, place)
+
+    def _film(self, block: dict[str, Any], path: str, place: _Place) -> dict[str, Any] | None:
+        if place.is_assistant:
+            return self._media_of_model(block, path, place)
+        message = f"Anthropic takes no {block['type']}"
+        raise EncodeError(message, path=path, hint="send a transcript, or frames as images")
 
     def _image(self, block: dict[str, Any], path: str, place: _Place) -> dict[str, Any] | None:
         if place.is_assistant:
-            return self._media_of_model(path)
+            return self._media_of_model(block, path, place)
         written = write_image(media_of(block), path)
         written.update(self._extras(block, "image", place))
         return written
@@ -225,7 +231,7 @@ class BlockWriter:
 
     def _document(self, block: dict[str, Any], path: str, place: _Place) -> dict[str, Any] | None:
         if place.is_assistant:
-            return self._media_of_model(path)
+            return self._media_of_model(block, path, place)
         media = media_of(block)
         mime = (media.mime_type or "").lower()
         if mime.startswith("image/") and media.text is None:

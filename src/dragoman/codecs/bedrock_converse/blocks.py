@@ -21,7 +21,7 @@ from dragoman.codecs.contract import Change
 from dragoman.codecs.media import media_of
 from dragoman.codecs.origin import foreign_value, is_from, provider_of
 from dragoman.codecs.pairing import WireIds
-from dragoman.codecs.turns import blocks_of
+from dragoman.codecs.turns import blocks_of, transcript_of
 from dragoman.messages import BaseMessage, ToolMessage
 
 __all__ = ["BlockWriter"]
@@ -170,7 +170,8 @@ class BlockWriter:
     def _media(self, block: dict[str, Any], path: str, place: _Place) -> dict[str, Any] | None:
         if place.is_assistant and not place.is_own:
             self._lose("dropped_media", path, "media that another model made is left out")
-            return None
+            words = transcript_of(block)
+            return None if words is None else {"text": words}
         media = media_of(block)
         kind: Kind = "document"
         mime = media.mime_type or ""

@@ -13,7 +13,7 @@ from dragoman.codecs.gemini.tables import API, DUMMY_SIGNATURE, MADE_ID, NATIVE_
 from dragoman.codecs.gemini.wire import camel_keys, write_media, write_response
 from dragoman.codecs.media import media_of
 from dragoman.codecs.origin import foreign_value, is_from, provider_of, signer_of
-from dragoman.codecs.turns import blocks_of
+from dragoman.codecs.turns import blocks_of, transcript_of
 from dragoman.messages import AIMessage, BaseMessage, ToolMessage
 
 __all__ = ["PartWriter"]
@@ -156,7 +156,8 @@ class PartWriter:
     def _media(self, block: dict[str, Any], path: str, place: _Place) -> dict[str, Any] | None:
         if place.is_model and not place.is_own:
             self._lose("dropped_media", path, "media that another model made is left out")
-            return None
+            words = transcript_of(block)
+            return None if words is None else {"text": words}
         part = write_media(media_of(block), path)
         extras = block.get("extras")
         name = extras.get("displayName") if isinstance(extras, dict) else None
