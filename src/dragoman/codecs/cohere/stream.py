@@ -37,6 +37,7 @@ class ReplyReader:
         self.done = False
         self._provider = provider
         self._reply = Reply(provider, ordered=False)
+        self._reply.meta(model_name="")  # the wire does not tell which model answered
         self._n_thoughts = 0
         self._kinds: dict[Any, str] = {}
         self._citations: list[dict[str, Any]] = []

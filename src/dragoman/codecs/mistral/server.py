@@ -22,7 +22,7 @@ def encode_response(
     usage = message.usage_metadata
     taken: dict[str, Any] = dict((usage or {}).get("input_token_details") or {})
     reason = as_str(meta.get("finish_reason")) or ("tool_calls" if message.tool_calls else "stop")
-    return {
+    body: dict[str, Any] = {
         "id": message.id or as_str(meta.get("id")) or "0",
         "object": "chat.completion",
         "created": as_int(meta.get("created")) or 0,
@@ -34,9 +34,11 @@ def encode_response(
             "prompt_tokens": usage["input_tokens"] if usage else 0,
             "completion_tokens": usage["output_tokens"] if usage else 0,
             "total_tokens": usage["total_tokens"] if usage else 0,
-            "num_cached_tokens": taken.get("cache_read") or 0,
         },
     }
+    if "cache_read" in taken:
+        body["usage"]["num_cached_tokens"] = taken["cache_read"]
+    return body
 
 
 class StreamEncoder:

@@ -53,6 +53,7 @@ class ReplyReader:
         self.done = False
         self._provider = provider
         self._reply = Reply(provider, ordered=False)
+        self._has_model = False
         self._thoughts: list[str] = []
         self._is_signed = False
         self._has_calls = False
@@ -76,6 +77,8 @@ class ReplyReader:
 
     def close(self) -> list[AIMessageChunk]:
         """Return the last chunks."""
+        if not self._has_model:
+            self._reply.meta(model_name="")
         return self._reply.close()
 
     def read(self, body: dict[str, Any]) -> None:
@@ -84,6 +87,8 @@ class ReplyReader:
 
     def message(self) -> AIMessage:
         """Return everything that was read as one message."""
+        if not self._has_model:
+            self._reply.meta(model_name="")
         return self._reply.message()
 
     def _body(self, body: dict[str, Any], field: str) -> None:
@@ -92,7 +97,9 @@ class ReplyReader:
         reply = self._reply
         if reply.id is None and (id := as_str(body.get("id"))) is not None:
             reply.id = reply.seed = id
-        reply.meta(model_name=as_str(body.get("model")))
+        if (model := as_str(body.get("model"))) is not None:
+            self._has_model = True
+            reply.meta(model_name=model)
         reply.late(**{k: v for k, v in body.items() if k not in _KEPT})
         usage = body.get("usage")
         reply.usage(decode_usage(usage))

@@ -30,6 +30,7 @@ class ResponseReader:
         self._reply = Reply(dialect.provider)
         self._items = ItemReader(self._reply)
         self._is_finished = False
+        self._has_model = False
 
     def feed(self, event: str | None, data: str | bytes | dict[str, Any]) -> list[AIMessageChunk]:
         """Return the chunks an event completes.
@@ -77,12 +78,16 @@ class ResponseReader:
     def _envelope(self, response: dict[str, Any]) -> None:
         if (id := as_str(response.get("id"))) is not None and self._reply.id is None:
             self._reply.id = self._reply.seed = id
-        self._reply.meta(model_name=as_str(response.get("model")))
+        if (model := as_str(response.get("model"))) is not None:
+            self._has_model = True
+            self._reply.meta(model_name=model)
 
     def _finish(self, response: dict[str, Any]) -> None:
         if self._is_finished:
             return
         self._is_finished = True
+        if not self._has_model:
+            self._reply.meta(model_name="")
         self._items.finish(as_list(response.get("output")))
         known = {k: v for k, v in response.items() if k not in ECHOES and v not in (None, {}, [])}
         self._reply.late(**known)
