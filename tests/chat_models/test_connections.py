@@ -231,6 +231,18 @@ def test_a_client_of_one_s_own_is_used_and_left_open(
     assert server.requests[-1].headers["x-mine"] == "2"
 
 
+def test_a_client_of_the_older_httpx_will_do(
+    make: Any, server: ScriptedServer, hello: AIMessage
+) -> None:
+    import httpx
+
+    server._handler = lambda request: Reply.message(hello, stream=b'"stream":true' in request.body)
+    with httpx.Client() as client:
+        model = make(http_client=client)
+        assert model.invoke("hi").text == hello.content
+        assert "".join(c.text for c in model.stream("hi")) == hello.content
+
+
 def test_a_proxy_is_used_and_the_loopback_passes_by_the_environment_s(
     make: Any, server: ScriptedServer, hello: AIMessage, monkeypatch: pytest.MonkeyPatch
 ) -> None:

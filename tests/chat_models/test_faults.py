@@ -185,6 +185,19 @@ def test_one_json_body_where_a_stream_was_asked_for(
     assert sum(chunks[1:], chunks[0]).content == TEXT
 
 
+@pytest.mark.parametrize(
+    "kind", ["application/json", "text/html", "text/plain", "TEXT/EVENT-STREAM"]
+)
+def test_a_stream_under_a_wrong_content_type(
+    kind: str, colour: Any, make: Any, server: ScriptedServer, hello: AIMessage
+) -> None:
+    server.add(streamed(hello, content_type=kind), streamed(hello, content_type=kind, only=3))
+    assert "".join(c.text for c in colour.stream(make(), "hi")) == TEXT
+    with pytest.raises(ModelStreamError) as caught:
+        colour.stream(make(), "hi")
+    assert caught.value.partial.content == "Hello there,"
+
+
 def test_a_page_in_place_of_a_reply(colour: Any, make: Any, server: ScriptedServer) -> None:
     page = "<html><head><title>Sign in</title></head><body>please</body></html>"
     for call in (colour.invoke, colour.stream):

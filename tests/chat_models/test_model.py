@@ -144,6 +144,11 @@ def test_langchain_s_names() -> None:
         organization="org",
     )
     assert (model.model, model.base_url, model.timeout) == ("m", "https://h.org/v1", 3)
+    assert (model.openai_api_base, model.request_timeout) == ("https://h.org/v1", 3)
+    assert model.openai_api_key.get_secret_value() == KEY
+    assert ChatOpenAI(model="m", api_key=KEY, seed=4).seed == 4
+    with pytest.raises(AttributeError, match="bogus"):
+        _ = model.bogus
     other = ChatAnthropic(
         model_name="c", anthropic_api_key=SecretStr(KEY), anthropic_api_url="https://h.org", max_tokens_to_sample=9,
         stop_sequences=["x"], default_request_timeout=4,

@@ -19,6 +19,7 @@ from dragoman.chat_models.parameters import (
     SPELLINGS,
     ParameterError,
     accept,
+    field_of,
     put,
     refuse,
     wire_parameters,
@@ -131,6 +132,18 @@ class ProviderChatModel(ToolBinding, BaseChatModel):
             self.api_key = address.find_key(row)
         if self.api_key is None and not row.key_optional and self.base_url is None:
             raise address.missing_key(row)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Return a field by another of its names, or a parameter of the wire."""
+            if not name.startswith("_") and "model_kwargs" in self.__dict__:
+                field = field_of(name, self.provider)
+                if field != name and field in type(self).model_fields:
+                    return getattr(self, field)
+                if name in self.model_kwargs:
+                    return self.model_kwargs[name]
+            return super().__getattr__(name)
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
         """Show what was set."""

@@ -18,6 +18,7 @@ __all__ = [
     "ParameterError",
     "accept",
     "check_base_url",
+    "field_of",
     "put",
     "refuse",
     "wire_parameters",
@@ -148,13 +149,13 @@ def accept(
     out: dict[str, Any] = {}
     extras: dict[str, Any] = {}
     for name, value in data.items():
-        target = name if name in known else _field_of(name, provider)
+        target = name if name in known else field_of(name, provider)
         if target in known:
             if target in out and out[target] != value:
                 others = [
                     n
                     for n in data
-                    if n != name and (n == target or _field_of(n, provider) == target)
+                    if n != name and (n == target or field_of(n, provider) == target)
                 ]
                 message = (
                     f"`{owner}`: `{name}` and `{others[0]}` say different things; give one of them"
@@ -178,7 +179,8 @@ def accept(
     return out
 
 
-def _field_of(name: str, provider: Provider) -> str:
+def field_of(name: str, provider: Provider) -> str:
+    """Return the field that `name` is another spelling of, or `name`."""
     if name in provider.key_fields:
         return "api_key"
     if name in provider.url_fields:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["Exchange"]
 
 _GRACE_S = 5.0  # how long a stream that said it is complete may take to end
+_EVENT_STARTS = (b"data:", b"event:", b":", b"id:", b"retry:", b"\xef\xbb\xbf")
 _NOT_A_STREAM = frozenset({"text/html", "application/json", "application/problem+json"})
 
 
@@ -151,11 +152,18 @@ class Exchange:
         stream = _Stream(reply, reader, [])
         begun = False
         try:
-            if reply.content_type in _NOT_A_STREAM:  # some servers do not stream
-                stream.chunks = [as_chunk(self._decode_whole(reply, await reply.read(door)))]
+            reply.open_source(door)
+            first = b""
+            if self.wire.framing == "sse" and reply.content_type in _NOT_A_STREAM:
+                first = await read_next(door, reply.source) or b""
+            if first and not first.lstrip().startswith(
+                _EVENT_STARTS
+            ):  # a server that does not stream
+                body = first + await reply.read_rest(door)
+                stream.chunks = [as_chunk(self._decode_whole(reply, body))]
                 stream.is_over = True
             else:
-                await _read_first(door, stream)
+                await _read_first(door, stream, first)
             begun = True
         except Exception as error:  # noqa: BLE001 - `_fault` gives a bug back as it is
             fault = self._fault(error, stream)
@@ -199,12 +207,12 @@ class Exchange:
         return fault
 
 
-async def _read_first(door: Door, stream: _Stream) -> None:
-    """Read until a chunk shows something, or the stream is over."""
-    stream.reply.open_source(door)
+async def _read_first(door: Door, stream: _Stream, first: bytes) -> None:
+    """Read until a chunk shows something, or the stream is over; `first` was read before."""
     reader, chunks = stream.reader, stream.chunks
     while not any(map(shows, chunks)):
-        data = await read_next(door, stream.reply.source)
+        data = first or await read_next(door, stream.reply.source)
+        first = b""
         if data is None:
             chunks += reader.close()
             stream.is_over = True

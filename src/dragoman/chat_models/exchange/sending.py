@@ -91,6 +91,16 @@ class Reply:
         finally:
             await self.close(door)
 
+    async def read_rest(self, door: Door) -> bytes:
+        """Return what is left of the body behind an opened source, and close."""
+        parts: list[bytes] = []
+        try:
+            while (data := await read_next(door, self.source)) is not None:
+                parts.append(data)
+        finally:
+            await self.close(door)
+        return b"".join(parts)
+
     async def close(self, door: Door) -> None:
         """Give the connection back, or close it if the body was not read to its end."""
         self.watchdog.cancel()
@@ -207,12 +217,11 @@ def _fault(
     return fault
 
 
-def _client_timeout(timeouts: Timeouts) -> Any:
-    import httpx2
-
+def _client_timeout(timeouts: Timeouts) -> tuple[float | None, ...]:
+    """Return connect, read, write and pool, as httpx2 takes them (and httpx, of a user's own client)."""
     read = _least(timeouts.read_s, timeouts.idle_s, timeouts.total_s)
     connect = _least(timeouts.connect_s, timeouts.total_s)
-    return httpx2.Timeout(connect=connect, read=read, write=read, pool=read)
+    return connect, read, read, read
 
 
 def _least(*seconds: float | None) -> float | None:

@@ -20,7 +20,7 @@ class Timeouts(msgspec.Struct, frozen=True, kw_only=True):
 
     connect_s: float | None = 10.0
     read_s: float | None = 600.0
-    idle_s: float | None = 300.0
+    idle_s: float | None = 600.0
     total_s: float | None = None
 
     def changed(self, spec: Any) -> "Timeouts":
