@@ -105,6 +105,8 @@ def test_what_has_no_known_shape_is_an_error_that_says_what_to_do(body):
 def test_an_unknown_target_is_an_error_that_lists_the_known():
     with pytest.raises(DecodeError, match="anthropic"):
         dragoman.convert(CHAT, to="nobody")
+    with pytest.raises(DecodeError, match="string"):
+        dragoman.convert(CHAT, to=["anthropic"])
 
 
 def test_what_the_target_cannot_carry_raises_with_its_place():

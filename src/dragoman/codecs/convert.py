@@ -6,6 +6,7 @@ responses both convert (a response needs a target whose server side we speak).
 """
 
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -68,11 +69,19 @@ def convert(body: dict[str, Any], to: str, source: str | None = None) -> Convert
 
 
 def codec_named(name: str) -> Codec:
-    """Return the codec of a format, or of a provider's wire in its dialect.
+    """Return the codec of a format, or of a provider's wire in its dialect; codecs have no state.
 
     Raises:
         DecodeError: If neither a format nor a provider has that name.
     """
+    if not isinstance(name, str):
+        message = f"a wire is named by a string, not {type(name).__name__}"
+        raise DecodeError(message)
+    return _codec_named(name)
+
+
+@cache
+def _codec_named(name: str) -> Codec:
     from dragoman.codecs import SUPPORTED, get_codec
 
     if name in SUPPORTED:
@@ -88,6 +97,8 @@ def codec_named(name: str) -> Codec:
 
 def _drop_parameters(request: ChatRequest, target: Codec, changes: list[Change]) -> None:
     """Drop from `request.extra` what the target's wire has no parameter for."""
+    if not request.extra:
+        return
     known: frozenset[str] = import_module(f"dragoman.codecs.{target.api}.tables").PARAMETERS
     kept: dict[str, Any] = {}
     for key, value in request.extra.items():
@@ -145,28 +156,22 @@ class _Shape:
 
     def __init__(self, body: dict[str, Any], messages: list[Any]) -> None:
         self.body = body
-        self.fields: set[Any] = set()
-        self.roles: set[Any] = set()
         self.kinds: set[str] = set()
         self.is_untagged = self.has_source = False
         self.has_text_thinking = self.has_signed_thinking = False
         self.has_object_arguments = self.has_bare_images = False
+        known = [m for m in messages if isinstance(m, dict)]
+        self.fields: set[Any] = set().union(*known)
+        self.roles = {r for m in known if (r := m.get("role")).__class__ is str}
         n_tagged = n_blocks = 0
-        for message in messages:
-            if not isinstance(message, dict):
-                continue
-            self.fields.update(message)
-            if isinstance(role := message.get("role"), str):
-                self.roles.add(role)
-            content = message.get("content")
-            for block in content if content.__class__ is list else ():
-                if isinstance(block, dict):
-                    n_blocks += 1
-                    n_tagged += "type" in block or len(block) != 1
-                    self._read_block(block)
+        for content in [c for m in known if (c := m.get("content")).__class__ is list]:
+            for block in as_dicts(content):
+                n_blocks += 1
+                n_tagged += "type" in block or len(block) != 1
+                self._read_block(block)
         self.is_untagged = bool(n_blocks) and not n_tagged
         if "tool_calls" in self.fields or "images" in self.fields:
-            self._read_ollama(messages)
+            self._read_ollama(known)
 
     def _read_block(self, block: dict[str, Any]) -> None:
         kind = block.get("type")
@@ -178,8 +183,8 @@ class _Shape:
                 self.has_text_thinking = True
                 self.has_signed_thinking = self.has_signed_thinking or "signature" in block
 
-    def _read_ollama(self, messages: list[Any]) -> None:
-        for message in as_dicts(messages):
+    def _read_ollama(self, messages: list[dict[str, Any]]) -> None:
+        for message in messages:
             images = message.get("images")
             if isinstance(images, list) and images and isinstance(images[0], str):
                 self.has_bare_images = True
