@@ -1,0 +1,211 @@
+"""One model call of an agent: hooks around it, tools bound, the structured answer read."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+from dragoman._door import ASYNC, SYNC, Door, run
+from dragoman.agents.middleware.types import AgentMiddleware, overrides
+from dragoman.agents.request import ModelRequest, ModelResponse, Outcome, outcome_of
+from dragoman.agents.structured_output import (
+    MultipleStructuredOutputsError,
+    ProviderStrategy,
+    StructuredOutputError,
+    StructuredOutputValidationError,
+    ToolStrategy,
+    resolved,
+)
+from dragoman.messages import AIMessage, BaseMessage, ToolMessage
+
+__all__ = ["ModelStep"]
+
+Emit = Callable[[str, Any], None]
+
+
+class ModelStep:
+    """Calls the model through the hooks of the middleware."""
+
+    def __init__(
+        self,
+        middleware: Sequence[AgentMiddleware[Any, Any]],
+        known_tools: frozenset[str],
+        *,
+        name: str | None,
+        can_run_unknown: bool,
+    ) -> None:
+        self.layers = [
+            m
+            for m in middleware
+            if overrides(m, "wrap_model_call") or overrides(m, "awrap_model_call")
+        ]
+        self.known_tools = known_tools
+        self.name = name
+        self.can_run_unknown = can_run_unknown
+
+    async def call(
+        self, door: Door, request: ModelRequest, config: Any, emit: Emit | None
+    ) -> Outcome:
+        """Return the outcome of the call through all layers, the first outermost."""
+        if door.is_async:
+            return await self._alayer(0, request, config, emit)
+        return self._layer(0, request, config, emit)
+
+    def _layer(self, depth: int, request: ModelRequest, config: Any, emit: Emit | None) -> Outcome:
+        if depth == len(self.layers):
+            return Outcome(run(self._ask(SYNC, request, config, emit)))
+        inner: list[Outcome] = []
+
+        def handler(changed: ModelRequest) -> ModelResponse:
+            inner.append(self._layer(depth + 1, changed, config, emit))
+            return inner[-1].response
+
+        given = self.layers[depth].wrap_model_call(request, handler)
+        return outcome_of(given, inner[-1] if inner else None)
+
+    async def _alayer(
+        self, depth: int, request: ModelRequest, config: Any, emit: Emit | None
+    ) -> Outcome:
+        if depth == len(self.layers):
+            return Outcome(await self._ask(ASYNC, request, config, emit))
+        inner: list[Outcome] = []
+
+        async def handler(changed: ModelRequest) -> ModelResponse:
+            inner.append(await self._alayer(depth + 1, changed, config, emit))
+            return inner[-1].response
+
+        given = await self.layers[depth].awrap_model_call(request, handler)
+        return outcome_of(given, inner[-1] if inner else None)
+
+    # ------------------------------------------------------------------ the call itself
+
+    async def _ask(
+        self, door: Door, request: ModelRequest, config: Any, emit: Emit | None
+    ) -> ModelResponse:
+        self._check_tools(request)
+        strategy: Any = None
+        if request.response_format is not None:
+            strategy = resolved(
+                request.response_format, request.model, has_tools=bool(request.tools)
+            )
+        model = self._bound(request, strategy)
+        messages: list[BaseMessage] = list(request.messages)
+        if request.system_message is not None:
+            messages.insert(0, request.system_message)
+        if emit is None:
+            reply = await door.invoke(model, messages, config)
+        else:
+            reply = await door.either(
+                lambda: _streamed(model, messages, config, emit),
+                lambda: _astreamed(model, messages, config, emit),
+            )
+        if not isinstance(reply, AIMessage):
+            message = f"the agent's model gave {type(reply).__name__}, not an AIMessage"
+            raise TypeError(message)
+        if self.name and not reply.name:
+            reply = reply.model_copy(update={"name": self.name})
+        return _answered(reply, strategy)
+
+    def _check_tools(self, request: ModelRequest) -> None:
+        if self.can_run_unknown:
+            return
+        unknown = [
+            name
+            for tool in request.tools
+            if not isinstance(tool, dict) and (name := tool_name(tool)) not in self.known_tools
+        ]
+        if unknown:
+            message = (
+                "Middleware added tools that the agent doesn't know how to execute.\n"
+                f"Unknown tools: {unknown}\nRegistered tools: {sorted(self.known_tools)}\n"
+                "Pass them to create_agent, or handle them in wrap_tool_call."
+            )
+            raise ValueError(message)
+
+    def _bound(self, request: ModelRequest, strategy: Any) -> Any:
+        tools, choice = list(request.tools), request.tool_choice
+        settings = dict(request.model_settings)
+        if isinstance(strategy, ProviderStrategy):
+            settings["response_format"] = strategy.response_format()
+        elif isinstance(strategy, ToolStrategy):
+            tools += [spec.tool() for spec in strategy.schema_specs]
+            choice = choice if choice is not None else "any"
+        if tools:
+            return request.model.bind_tools(tools, tool_choice=choice, **settings)
+        return request.model.bind(**settings) if settings else request.model
+
+
+def tool_name(tool: Any) -> str:
+    """Return the name of a tool or function."""
+    return getattr(tool, "name", None) or getattr(tool, "__name__", type(tool).__name__)
+
+
+_METADATA = {"langgraph_node": "model"}
+
+
+def _streamed(model: Any, messages: list[BaseMessage], config: Any, emit: Emit) -> Any:
+    total: Any = None
+    for chunk in model.stream(messages, config):
+        emit("messages", (chunk, dict(_METADATA)))
+        total = chunk if total is None else total + chunk
+    return _whole(total)
+
+
+async def _astreamed(model: Any, messages: list[BaseMessage], config: Any, emit: Emit) -> Any:
+    total: Any = None
+    async for chunk in model.astream(messages, config):
+        emit("messages", (chunk, dict(_METADATA)))
+        total = chunk if total is None else total + chunk
+    return _whole(total)
+
+
+def _whole(total: Any) -> Any:
+    from dragoman.messages import message_chunk_to_message
+
+    return total if total is None else message_chunk_to_message(total)
+
+
+def _answered(reply: AIMessage, strategy: Any) -> ModelResponse:
+    """Return the reply, with results for its structured calls and the answer they hold."""
+    if isinstance(strategy, ProviderStrategy):
+        if reply.tool_calls or reply.invalid_tool_calls:
+            return ModelResponse([reply])
+        return ModelResponse([reply], strategy.parse(reply))
+    if not isinstance(strategy, ToolStrategy):
+        return ModelResponse([reply])
+    specs = {spec.name: spec for spec in strategy.schema_specs}
+    calls = [call for call in reply.tool_calls if call["name"] in specs]
+    if not calls:
+        return ModelResponse([reply])
+    error: StructuredOutputError
+    if len(calls) > 1:
+        error = MultipleStructuredOutputsError([call["name"] for call in calls], reply)
+    else:
+        call = calls[0]
+        try:
+            value = specs[call["name"]].read(call["args"])
+        except ValueError as cause:
+            error = StructuredOutputValidationError(call["name"], cause, reply)
+        else:
+            told = strategy.tool_message_content
+            text = told if told is not None else f"Returning structured response: {value}"
+            return ModelResponse([reply, _result(call, text, "success")], value)
+    told = strategy.told(error)
+    if told is None:
+        raise error
+    response = ModelResponse([reply, *(_result(call, told, "error") for call in calls)])
+    return FailedResponse(response.result, None, error)
+
+
+class FailedResponse(ModelResponse):
+    """A response whose structured answer failed; the model may try again."""
+
+    def __init__(
+        self, result: list[BaseMessage], structured_response: Any, error: StructuredOutputError
+    ) -> None:
+        super().__init__(result, structured_response)
+        self.error = error
+
+
+def _result(call: Any, text: str, status: str) -> ToolMessage:
+    return ToolMessage(
+        text, tool_call_id=call["id"] or "", name=call["name"], status=cast("Any", status)
+    )
