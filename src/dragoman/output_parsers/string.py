@@ -1,5 +1,7 @@
 """`StrOutputParser`: the text of a message."""
 
+from typing import ClassVar
+
 from dragoman.output_parsers.transform import BaseTransformOutputParser
 
 __all__ = ["StrOutputParser"]
@@ -12,6 +14,8 @@ class StrOutputParser(BaseTransformOutputParser[str]):
     >>> StrOutputParser().invoke(AIMessage([{"type": "text", "text": "hi"}]))
     'hi'
     """
+
+    _waits: ClassVar[bool] = False  # reading a text takes no time: no threads in a batch
 
     @classmethod
     def is_lc_serializable(cls) -> bool:

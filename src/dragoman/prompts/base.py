@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 
@@ -50,6 +50,8 @@ class BasePromptTemplate(
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, protected_namespaces=())
+
+    _waits: ClassVar[bool] = False  # filling a template takes microseconds: no threads in a batch
 
     input_variables: list[str]
     optional_variables: list[str] = Field(default=[])

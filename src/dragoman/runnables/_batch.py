@@ -42,6 +42,9 @@ async def batch(
     """Return the outputs in order; a step that never waits runs inline, others several at a time."""
     configs = configs_for(config, len(inputs))
 
+    if not (step._waits or return_exceptions or door.is_async):
+        return [step.invoke(v, c, **kwargs) for v, c in zip(inputs, configs, strict=True)]
+
     async def one(value: Any, config: Any) -> Any:
         if not return_exceptions:
             return await door.invoke(step, value, config, **kwargs)

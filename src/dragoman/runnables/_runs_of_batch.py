@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dragoman._door import Door
-from dragoman.callbacks.ambient import requested
+from dragoman.callbacks.ambient import is_bare, requested
 from dragoman.runnables._batch import configs_for
 from dragoman.runnables._scope import Named, Scope, open_scope, start
 from dragoman.runnables.config import resolve_config
@@ -16,6 +16,8 @@ async def open_runs(
     door: Door, owner: Named, inputs: Sequence[Any], config: Any, **said: Any
 ) -> list[Scope]:
     """Return one scope for each input."""
+    if is_bare(config):
+        return [open_scope(None, None, is_async=door.is_async)] * len(inputs)
     scopes: list[Scope] = []
     for value, given in zip(inputs, configs_for(config, len(inputs)), strict=True):
         resolved = resolve_config(given)
