@@ -5,7 +5,14 @@ import asyncio
 import pytest
 
 from dragoman import utils
-from dragoman.utils.env import env_var_is_set, get_from_dict_or_env, get_from_env
+from dragoman.utils.env import (
+    convert_to_secret_str,
+    env_var_is_set,
+    from_env,
+    get_from_dict_or_env,
+    get_from_env,
+    secret_from_env,
+)
 from dragoman.utils.iter import abatch_iterate, batch_iterate
 from dragoman.utils.strings import (
     comma_list,
@@ -28,6 +35,20 @@ def test_settings(monkeypatch):
         get_from_env("key", "DRAGOMAN_NONE")
     monkeypatch.setenv("DRAGOMAN_TEST", "false")
     assert not env_var_is_set("DRAGOMAN_TEST")
+
+
+def test_readers_of_the_environment(monkeypatch):
+    monkeypatch.setenv("DRAGOMAN_TEST", "v")
+
+    assert from_env(["DRAGOMAN_NONE", "DRAGOMAN_TEST"])() == "v"
+    assert from_env("DRAGOMAN_NONE", default=None)() is None
+    assert secret_from_env("DRAGOMAN_TEST")().get_secret_value() == "v"
+    assert secret_from_env("DRAGOMAN_NONE", default=None)() is None
+    assert "v" not in repr(convert_to_secret_str(convert_to_secret_str("v")))
+    with pytest.raises(ValueError, match="`DRAGOMAN_NONE`"):
+        secret_from_env("DRAGOMAN_NONE")()
+    with pytest.raises(ValueError, match="own words"):
+        from_env("DRAGOMAN_NONE", error_message="own words")()
 
 
 def test_batches():

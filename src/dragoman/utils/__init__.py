@@ -1,6 +1,12 @@
 """Small things users import by LangChain's names; what the package itself needs stands elsewhere."""
 
-from dragoman.utils.env import get_from_dict_or_env, get_from_env
+from dragoman.utils.env import (
+    convert_to_secret_str,
+    from_env,
+    get_from_dict_or_env,
+    get_from_env,
+    secret_from_env,
+)
 from dragoman.utils.formatting import StrictFormatter, formatter
 from dragoman.utils.iter import abatch_iterate, batch_iterate
 from dragoman.utils.strings import (
@@ -15,10 +21,13 @@ __all__ = [
     "abatch_iterate",
     "batch_iterate",
     "comma_list",
+    "convert_to_secret_str",
     "formatter",
+    "from_env",
     "get_from_dict_or_env",
     "get_from_env",
     "sanitize_for_postgres",
+    "secret_from_env",
     "stringify_dict",
     "stringify_value",
 ]
