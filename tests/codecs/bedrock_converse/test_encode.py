@@ -209,6 +209,23 @@ def test_plain_reasoning_goes_back_to_bedrock_only():
     assert sent[3]["content"] == [{"text": "a"}]
 
 
+@pytest.mark.parametrize(
+    ("model", "sent"),
+    [
+        ("us.anthropic.claude-sonnet-4-6", ["signed"]), ("us.deepseek.r1-v1:0", []),
+        ("us.amazon.nova-2-lite-v1:0", ["plain"]), (None, ["signed", "plain"]),
+        ("arn:aws:bedrock:us-east-1:1:application-inference-profile/x", ["signed", "plain"]),
+    ],
+)  # fmt: skip
+def test_each_model_gets_the_reasoning_it_takes(model, sent):  # B52
+    plain = {"type": "reasoning", "reasoning": "y"}
+    meta = {"response_metadata": {"model_provider": "bedrock_converse"}}
+    history = [H("q"), AI([SIGNED, plain, {"type": "text", "text": "a"}], **meta), H("q")]
+    turn = body(history, model=model)["messages"][1]["content"]
+    said = [b["reasoningContent"]["reasoningText"] for b in turn if "reasoningContent" in b]
+    assert ["signed" if "signature" in r else "plain" for r in said] == sent
+
+
 def test_cache_marks_become_points_and_at_most_four_stay():  # B60
     mark = {"type": "text", "text": "x", "extras": {"cache_control": {"type": "ephemeral"}}}
     other = {"type": "text", "text": "y", "cache_control": {"type": "ephemeral", "ttl": "1h"}}

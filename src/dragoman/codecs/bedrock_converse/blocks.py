@@ -6,11 +6,12 @@ loss is reported. A `cache_control` mark on a block becomes a cache point behind
 
 import base64
 from collections.abc import Callable
+from fnmatch import fnmatchcase
 from typing import Any
 
 from dragoman.codecs.arguments import dump_arguments
 from dragoman.codecs.bedrock_converse.decode import API
-from dragoman.codecs.bedrock_converse.tables import NATIVE_BLOCKS, Kind
+from dragoman.codecs.bedrock_converse.tables import NATIVE_BLOCKS, REASONING, Kind
 from dragoman.codecs.bedrock_converse.wire import (
     cache_point,
     document_name,
@@ -48,11 +49,19 @@ class BlockWriter:
         called: The names of the tools that were called, in order.
     """
 
-    def __init__(self, provider: str, changes: list[Change], *, is_reply: bool = False) -> None:
+    def __init__(
+        self,
+        provider: str,
+        changes: list[Change],
+        *,
+        model: str | None = None,
+        is_reply: bool = False,
+    ) -> None:
         self.called: dict[str, None] = {}
         self._provider = provider
         self._changes = changes
         self._is_reply = is_reply
+        self._takes = _reasoning_taken(model or "")
         self._n_documents = 0
         self._writers: dict[str, Callable[[dict[str, Any], str, _Place], dict[str, Any] | None]] = {
             "text": self._text,
@@ -205,7 +214,8 @@ class BlockWriter:
         text, signature = block.get("reasoning"), extras.get("signature")
         text = text if isinstance(text, str) else ""
         is_signed = isinstance(signature, str) and bool(signature)
-        if self._is_reply or (place.is_signed_here and (is_signed or place.is_own)):
+        fits = self._takes in ("all", "signed" if is_signed else "plain")
+        if self._is_reply or (fits and place.is_signed_here and (is_signed or place.is_own)):
             if not text and not is_signed:
                 return None
             said: dict[str, Any] = {"text": text}
@@ -213,7 +223,7 @@ class BlockWriter:
                 said["signature"] = signature
             return {"reasoningContent": {"reasoningText": {**said, **_own_bag(block)}}}
         if text or extras:
-            self._lose("dropped_reasoning", path, "reasoning of another provider is left out")
+            self._lose("dropped_reasoning", path, "reasoning that this model does not take")
         return None
 
     def _refusal(self, block: dict[str, Any], path: str, place: _Place) -> dict[str, Any] | None:
@@ -293,6 +303,13 @@ class BlockWriter:
             return {"reasoningContent": {"redactedContent": base64.b64encode(data).decode()}}
         self._lose("dropped_block", path, "a block of another provider is left out")
         return None
+
+
+def _reasoning_taken(model: str) -> str:
+    return next(
+        (what for what, patterns in REASONING if any(fnmatchcase(model, p) for p in patterns)),
+        "all",
+    )
 
 
 def _own_bag(block: dict[str, Any]) -> dict[str, Any]:

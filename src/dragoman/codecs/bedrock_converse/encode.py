@@ -34,7 +34,7 @@ def encode_request(
         EncodeError: For content that this wire cannot carry (a file type, a role).
     """
     told: list[Change] = [] if changes is None else changes
-    history = _History(provider, told)
+    history = _History(request.model, provider, told)
     for turn in turns(request.messages):
         history.add(turn)
     history.close()
@@ -69,10 +69,10 @@ def _join(body: dict[str, Any], extra: dict[str, Any], key: str, known: dict[str
 class _History:
     """Collects turns into the system prompt and the messages of the wire."""
 
-    def __init__(self, provider: str, changes: list[Change]) -> None:
+    def __init__(self, model: str | None, provider: str, changes: list[Change]) -> None:
         self.system: list[dict[str, Any]] = []
         self.messages: list[dict[str, Any]] = []
-        self._writer = BlockWriter(provider, changes)
+        self._writer = BlockWriter(provider, changes, model=model)
         self._ids = WireIds(_ID, prefix="tooluse_", unique=True)
         self._changes = changes
         self._is_opening = True  # only system messages so far

@@ -18,6 +18,7 @@ __all__ = [
     "NATIVE_BLOCKS",
     "PARAMETERS",
     "PLACEHOLDER",
+    "REASONING",
     "STOP_REASON",
     "TEXT_DOCUMENTS",
     "VIDEO_FORMATS",
@@ -101,6 +102,21 @@ NATIVE_BLOCKS = frozenset(
 """The keys that name a content block."""
 
 CALL_KEYS = frozenset({"toolUseId", "name", "input", "type"})
+
+REASONING = (
+    ("signed", ("*claude*", "*anthropic.*")),
+    ("none", ("*deepseek.r1*",)),
+    (
+        "plain",
+        (
+            "*amazon.*", "*meta.*", "*mistral.*", "*qwen.*", "*openai.*", "*minimax.*",
+            "*moonshot*", "*nvidia.*", "*zai.*", "*writer.*", "*cohere.*", "*ai21.*",
+            "*deepseek.*", "*google.*",
+        ),
+    ),
+)  # fmt: skip
+"""Which reasoning of earlier turns a model takes: Claude only what it signed, DeepSeek-R1 none,
+other makers only what nobody signed. A model without a row (an ARN, or none told) takes all."""
 
 MAX_CACHE_MARKS = 4
 """How many cache points the models take."""
