@@ -61,6 +61,7 @@ class _Turn:
         self.has_origin = provider_of(message) is not None
         self.items: list[dict[str, Any]] = []
         self.blocks = blocks_of(message)
+        self.present = self._ids()
         bag = as_dict(message.additional_kwargs.get(API)) if self.is_own else {}
         self.entries = as_dicts(bag.get("items"))
         self.used: set[int] = set()
@@ -146,14 +147,14 @@ class _Turn:
                 self.items.append({"type": "reasoning", "summary": [], "content": parts})
             else:
                 self._drop(self.path, "reasoning of another kind")
-        present = self._followers()
         for at, block in enumerate(self.blocks):
             if block.get("type") != "reasoning" or not isinstance(id := block.get("id"), str):
                 continue
-            if self._is_sent(block, self._group(at), present):
+            if self._is_sent(block, self._group(at)):
                 self.kept.add(id)
 
-    def _followers(self) -> set[str]:
+    def _ids(self) -> set[str]:
+        """Return the ids of everything that stands in the message."""
         found: list[Any] = []
         for block in self.blocks:
             value = as_dict(block.get("value"))
@@ -175,14 +176,13 @@ class _Turn:
             group.append(block)
         return group
 
-    def _is_sent(
-        self, first: dict[str, Any], group: list[dict[str, Any]], present: set[str]
-    ) -> bool:
+    def _is_sent(self, first: dict[str, Any], group: list[dict[str, Any]]) -> bool:
+        """Return whether the reasoning item of these blocks may be sent."""
         extras = as_dict(first.get("extras"))
         if not self.is_own:
             return False
         follower = extras.get("next_item")
-        if isinstance(follower, str) and follower not in present:
+        if isinstance(follower, str) and follower not in self.present:
             return False
         if extras.get("encrypted_content") or isinstance(first.get("summary"), list):
             return True
@@ -191,15 +191,11 @@ class _Turn:
             return True
         if isinstance(id := first.get("id"), str) and not id.startswith("lc_"):
             return not self.writer.stateless and self.has_origin
-        return self.writer.dialect.plain_reasoning and not self._is_signed(extras)
-
-    @staticmethod
-    def _is_signed(extras: dict[str, Any]) -> bool:
-        return "signature" in extras
+        return self.writer.dialect.plain_reasoning and "signature" not in extras
 
     def _reasoning(self, group: list[dict[str, Any]], where: str) -> None:
         first = group[0]
-        if not self._is_sent(first, group, self._followers()):
+        if not self._is_sent(first, group):
             text = any(b.get("reasoning") for b in group)
             self._drop(where, "reasoning that may not be sent here", lossy=text)
         elif isinstance(first.get("summary"), list):
