@@ -1,5 +1,6 @@
 """The command in a process of its own, through pipes or on a terminal, against a scripted server."""
 
+import io
 import json
 import os
 import pty
@@ -10,6 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from dragoman.cli.group import run as run_here
 from dragoman.testing import Reply
 
 COMMAND = [sys.executable, "-m", "dragoman"]
@@ -150,3 +152,13 @@ STARTER = (
     "fcntl.ioctl(0, termios.TIOCSCTTY, 0)\n"
     "os.execv(sys.executable, [sys.executable, *sys.argv[1:]])\n"
 )
+
+
+def call(monkeypatch, capsys, *args: str, said: str | bytes | None = None):
+    """Return exit code, output and errors of a command run in this process."""
+    data = said.encode() if isinstance(said, str) else said
+    if data is not None:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+    code = run_here(list(args))
+    out, err = capsys.readouterr()
+    return code, out, err

@@ -17,6 +17,10 @@ __all__ = ["COMMANDS", "main"]
 # name -> what the help says, in the order of the help.
 COMMANDS: dict[str, str] = {
     "chat": "Ask a model, once or in a conversation.",
+    "check": "Show what a provider would refuse in a history.",
+    "repair": "Mend a history so that providers accept it.",
+    "trim": "Keep the messages at one end that fit into a number of tokens.",
+    "convert": "Write a request body for another provider.",
 }
 
 

@@ -12,14 +12,22 @@ from dragoman.cli import COMMANDS
 from dragoman.cli.output import print_error
 from dragoman.errors import DragomanError, ModelError
 
-__all__ = ["run"]
+__all__ = ["FileCommand", "run"]
 
 # What a shell reports for a process that Ctrl-C ended.
 INTERRUPTED = 130
 
 
+class FileCommand(click.Command):
+    """A command that answers with its exit code: 0 and 1 are its own, 2 means it could not be done."""
+
+    error_code = 2
+
+
 class LazyGroup(click.Group):
     """A group whose commands are files that are loaded when they are run."""
+
+    error_code = 1
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names, in the order of the table."""
@@ -30,6 +38,7 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         command: click.Command = import_module(f"dragoman.cli.{cmd_name}").command
+        self.error_code = getattr(command, "error_code", 1)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -38,14 +47,13 @@ class LazyGroup(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-@click.command(cls=LazyGroup)
-@click.version_option(__version__, prog_name="dragoman", message="%(prog)s %(version)s")
-def group() -> None:
-    """One conversation, valid on every LLM provider."""
-
-
 def run(argv: list[str]) -> int:
     """Run a command line and return its exit code; every failure is one line on stderr."""
+    group = LazyGroup("dragoman", help="One conversation, valid on every LLM provider.")
+    version = click.version_option(
+        __version__, prog_name="dragoman", message="%(prog)s %(version)s"
+    )
+    version(group)
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a character is no reason to lose the rest of a reply.
         reconfigure = getattr(stream, "reconfigure", None)
@@ -65,7 +73,7 @@ def run(argv: list[str]) -> int:
         if os.environ.get("DRAGOMAN_DEBUG"):
             raise
         print_error(_line(error))
-        return 1
+        return group.error_code
     return code if isinstance(code, int) else 0
 
 

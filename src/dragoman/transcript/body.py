@@ -95,7 +95,11 @@ def repair_body(body: dict[str, Any], api: str | None = None) -> Converted:
         request.messages = repair.messages
         changes = [_change(issue) for issue in issues if issue.code in _codes(repair.changes)]
     known = _codes(changes)
-    encoded = codec.encode_request(request, changes)
+    notes: list[Change] = []
+    encoded = codec.encode_request(request, notes)
+    # Written for the wire it was read from, a history can only lose the status of results that were
+    # made here, and their text says the same.
+    changes += [note for note in notes if note.code != "dropped_status"]
     changes += [_change(issue) for issue in issues if issue.code not in known]
     key = history_key(body)
     placed = [replace(c, path=f"$.{key}{c.path[1:]}") if c.path[:2] == "$[" else c for c in changes]

@@ -1,0 +1,140 @@
+import json
+
+import pytest
+from tests.cli.support import call, is_one_line_of_error, run
+
+GOOD = {"model": "gpt-5", "messages": [{"role": "user", "content": "hi"}]}
+ORPHAN = {
+    "model": "gpt-5",
+    "messages": [
+        {"role": "user", "content": "hi"},
+        {"role": "tool", "tool_call_id": "x", "content": "r"},
+        {"role": "user", "content": "go on"},
+    ],
+}
+
+
+@pytest.fixture
+def check(monkeypatch, capsys):
+    return lambda *args, said=None: call(monkeypatch, capsys, "check", *args, said=said)
+
+
+def test_a_sound_history_is_exit_code_0(check):
+    code, out, err = check(said=json.dumps(GOOD))
+    assert (code, out, err) == (0, "1 history: nothing a provider would refuse\n", "")
+
+
+def test_a_broken_one_is_exit_code_1_and_names_the_command_that_mends_it(check, tmp_path):
+    path = tmp_path / "thread.json"
+    path.write_text(json.dumps(ORPHAN, indent=1))
+    code, out, err = check(str(path), "--for", "openai")
+    assert (code, err) == (1, "")
+    lines = out.splitlines()
+    assert lines[0] == f"{path}:8: $.messages[1]: orphan_result: a tool result answers no call"
+    assert lines[-1] == f"1 history: 1 issue; to mend: dragoman repair --for openai --lossy {path}"
+    assert "provider: messages with role 'tool' must be a response" in out
+
+
+def test_many_lines_are_checked_one_by_one(check):
+    said = "".join(json.dumps(body) + "\n" for body in (GOOD, ORPHAN, GOOD, ORPHAN))
+    code, out, _ = check("-", said=said)
+    assert code == 1
+    assert [line.split(" ")[0] for line in out.splitlines() if line.startswith("stdin")] == [
+        "stdin:2:",
+        "stdin:4:",
+    ]
+    assert "4 histories: 2 issues" in out
+
+
+def test_a_line_that_cannot_be_read_is_told_and_exit_code_2(check):
+    said = "\n".join([json.dumps(GOOD), "oops", '{"a": 1}', json.dumps(ORPHAN)])
+    code, out, err = check("--format", "json", said=said)
+    assert (code, err) == (2, "")
+    assert [(f["line"], f["code"]) for f in json.loads(out)] == [
+        (2, "unreadable"),
+        (3, "unreadable"),
+        (4, "orphan_result"),
+    ]
+
+
+@pytest.mark.parametrize(("body", "n"), [(GOOD, 0), (ORPHAN, 1)])
+def test_json_is_one_list(check, body, n):
+    code, out, _ = check("--format", "json", said=json.dumps(body))
+    assert code == min(n, 1)
+    assert len(json.loads(out)) == n
+
+
+def test_github_prints_commands_only(check):
+    code, out, _ = check("--format", "github", said=json.dumps(ORPHAN))
+    assert code == 1
+    assert out.startswith("::error file=stdin,line=1,title=orphan_result::$.messages[1]: ")
+    assert out.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [
+        (
+            "messages.2: `tool_use` ids were found without `tool_result` blocks immediately after: a",
+            "unanswered_call",
+        ),
+        (
+            "400: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
+            "orphan_result",
+        ),
+        ("No tool output found for function call call_1.", "unanswered_call"),
+        (
+            r'{"message": "Messages with role \"x\"; `tool_use` ids were found without `tool_result` blocks"}',
+            "unanswered_call",
+        ),
+        (r"doesn\'t support the video content block", "unsupported_media"),
+    ],
+)
+def test_a_pasted_error_is_explained(check, said, code):
+    exit_code, out, err = check("--from-error", said, "--for", "anthropic")
+    assert (exit_code, err) == (0, "")
+    assert out.startswith(f"{code}: ")
+    assert "run: dragoman repair --for anthropic" in out
+    assert "rule: " in out
+
+
+def test_a_pasted_error_with_a_file_shows_its_issues_only(check, tmp_path):
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps(ORPHAN))
+    said = "No tool output found for function call call_1."
+    assert check(str(path), "--from-error", said)[0] == 0
+    assert (
+        check(
+            str(path),
+            "--from-error",
+            "messages with role 'tool' must be a response to a preceding message",
+        )[0]
+        == 1
+    )
+
+
+@pytest.mark.parametrize(
+    ("args", "said", "text"),
+    [
+        (["--for", "nobody"], "[]", "no target named 'nobody'"),
+        (["--from", "nobody"], json.dumps(GOOD), "nobody"),
+        (["--format", "xml"], "[]", "--format"),
+        ([], "", "is empty"),
+        ([], "{", "not JSON"),
+        ([], '{"a": 1}', "neither `messages`"),
+        ([], "[1]", "$[0]"),
+        ([], '[{"role": "wizard", "content": "x"}]', "wizard"),
+        (["--from-error", "no idea"], None, "no rule about histories is known"),
+    ],
+)
+def test_what_cannot_be_checked_is_one_line_and_exit_code_2(check, args, said, text):
+    code, out, err = check(*args, said=said)
+    assert (code, out) == (2, "")
+    assert is_one_line_of_error(err)
+    assert text in err
+
+
+def test_the_command_works_in_a_process_of_its_own():
+    done = run("check", said=json.dumps(ORPHAN))
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "orphan_result" in done.stdout
