@@ -478,3 +478,24 @@ def test_an_edited_call_of_a_read_history_goes_out_edited():
     request.messages[0].tool_calls = [{**CALL, "args": {"a": 2}}]
     (call,) = codec.encode_request(request)["messages"][0]["tool_calls"]
     assert call["function"]["arguments"] == '{"a":2}'
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        AIMessage([{"type": "refusal", "refusal": "no", "index": 0}]),
+        AIMessage("", additional_kwargs={"refusal": "no"}),
+    ],
+)
+def test_a_refusal_goes_back_as_one(message):
+    assert wire(message) == [{"role": "assistant", "content": None, "refusal": "no"}]
+
+
+def test_what_a_read_message_had_for_its_own_provider_stays_there_and_is_told():
+    body = {"messages": [{"role": "assistant", "content": "a", "reasoning": "r", "x_new": 1}]}
+    request = get_codec("openai_chat", "vllm").decode_request(body)
+    assert get_codec("openai_chat", "vllm").encode_request(request) == body
+    changes = []
+    out = get_codec("openai_chat", "groq").encode_request(request, changes)
+    assert out == {"messages": [{"role": "assistant", "content": "a"}]}
+    assert [c.code for c in changes] == ["dropped_fields", "dropped_reasoning"]

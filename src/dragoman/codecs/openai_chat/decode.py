@@ -173,14 +173,15 @@ def decode_messages(messages: Any, dialect: Dialect) -> list[BaseMessage]:
 
 def _plain(raw: dict[str, Any]) -> BaseMessage | None:
     """Return a message of text and plain calls, which nearly all are; None for any other."""
-    role, content = raw.get("role"), raw.get("content")
+    role: Any = raw.get("role")
+    content: Any = raw.get("content")
     n_keys = len(raw)
     if content.__class__ is str:
         if n_keys == 2:
             kind = _PLAIN.get(role) if role.__class__ is str else None
             return None if kind is None else kind(content=content)
         if role == "tool" and n_keys == 3:
-            call_id = raw.get("tool_call_id")
+            call_id: Any = raw.get("tool_call_id")
             if call_id.__class__ is str:
                 return ToolMessage(content=content, tool_call_id=call_id)
             return None

@@ -10,16 +10,14 @@ from typing import Any
 
 from msgspec import UNSET
 
-from dragoman.codecs.arguments import dump_arguments, read_arguments
+from dragoman.codecs.arguments import dump_arguments
 from dragoman.codecs.contract import Change, ChatRequest
 from dragoman.codecs.notes import note
-from dragoman.codecs.openai_chat.parts import API, encode_part, encode_parts
+from dragoman.codecs.openai_chat.assistant import AssistantWriter
+from dragoman.codecs.openai_chat.parts import API, encode_parts
 from dragoman.codecs.openai_chat.tables import Dialect
-from dragoman.codecs.origin import is_from, provider_of, signer_of
 from dragoman.codecs.pairing import WireIds, in_call_order, with_results_split
-from dragoman.codecs.shapes import as_dict, as_dicts
 from dragoman.codecs.tools import function_tool, json_schema_of, tool_choice_of
-from dragoman.codecs.turns import blocks_of
 from dragoman.errors import EncodeError
 from dragoman.messages import (
     AIMessage,
@@ -130,6 +128,7 @@ class Encoder:
         self._dialect = dialect
         self._changes = changes
         self._ids = WireIds(max_length=dialect.id_limit)
+        self._turns = AssistantWriter(dialect, self._ids, changes)
         self._media: list[dict[str, Any]] = []  # of the results of the turn being written
         self._loop_from = 0  # where the current tool loop starts
 
@@ -139,6 +138,7 @@ class Encoder:
         if (plain := self._plain_history(ordered)) is not None:
             return plain
         self._ids = WireIds(max_length=self._dialect.id_limit)
+        self._turns = AssistantWriter(self._dialect, self._ids, self._changes)
         self._loop_from = max(
             (k for k, m in enumerate(ordered) if isinstance(m, HumanMessage)), default=0
         )
@@ -276,173 +276,11 @@ class Encoder:
             wire["name"] = message.name
         return wire
 
-    # ------------------------------------------------------------------ assistant turns
-
     def _assistant(self, message: BaseMessage, path: str, k: int) -> dict[str, Any]:
         assert isinstance(message, AIMessage)
-        kwargs = message.additional_kwargs
-        wire: dict[str, Any] = {"role": "assistant"}
-        content: Any = message.content
-        blocks: list[dict[str, Any]] = []
-        if not isinstance(content, str):
-            blocks = blocks_of(message)
-            content = self._answer(wire, blocks, path)
-        if message.name:
-            wire["name"] = message.name
-        calls = self._calls(message, blocks)
-        if calls:
-            wire["tool_calls"] = calls
-        wire["content"] = content if content or not calls else self._dialect.empty
-        if kwargs or blocks:
-            self._more(wire, message, blocks, k, path)
-        return wire
-
-    def _answer(
-        self, wire: dict[str, Any], blocks: list[dict[str, Any]], path: str
-    ) -> str | list[dict[str, Any]]:
-        """Return the content for an assistant's blocks; text of one answer is one string again."""
-        parts: list[dict[str, Any]] = []
-        is_made = False  # by an assembler: its text pieces are one text
-        for n, block in enumerate(blocks):
-            kind = block.get("type")
-            if kind in _CALL_TYPES or kind == "reasoning":
-                is_made = True
-            elif kind == "refusal" and "index" in block:
-                wire["refusal"] = wire.get("refusal", "") + (block.get("refusal") or "")
-            elif kind == "audio" and block.get("id") and "base64" in block:
-                wire["audio"] = {"id": block["id"]}  # the API knows its own audio by its id
-            elif kind in ("text", "text-plain", "refusal", "non_standard") and (
-                part := encode_part(block, self._dialect, f"{path}.content[{n}]")
-            ):
-                is_made = is_made or "index" in block or "annotations" in block
-                parts.append(part)
-            else:
-                text = f"a `{kind}` block cannot stand in an assistant message"
-                note(self._changes, f"{path}.content[{n}]", "dropped_block", text)
-        if is_made and all(p.keys() == {"type", "text"} and p["type"] == "text" for p in parts):
-            return "".join(p["text"] for p in parts)
-        return parts
-
-    def _calls(self, message: AIMessage, blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        valid, invalid = message.tool_calls, message.invalid_tool_calls
-        if not valid and not invalid and not blocks:
-            return []
-        kept = as_dict(message.additional_kwargs.get(API)).get("tool_calls")
-        if kept is not None and is_from(message, self._dialect.provider):
-            ids = [call.get("id") for call in as_dicts(kept)]
-            if all(map(self._ids.fits, ids)) and _says_the_same(kept, message):
-                for id in ids:
-                    self._ids.call(id)
-                return kept
-        if not blocks:
-            return [self._call(c, message, None) for c in (*valid, *invalid)]
-        return [
-            self._call(b, message, b.get("extras")) for b in blocks if b.get("type") in _CALL_TYPES
-        ]
-
-    def _call(self, call: Any, message: AIMessage, extras: Any) -> dict[str, Any]:
-        args = call.get("args")
-        text = args if isinstance(args, str) else dump_arguments(args if args is not None else {})
-        wire: dict[str, Any] = {
-            "id": self._ids.call(call.get("id")),
-            "type": "function",
-            "function": {"name": call.get("name") or "", "arguments": text},
-        }
-        if not isinstance(extras, dict) or not is_from(message, self._dialect.provider):
-            return wire
-        own = extras.get(API)
-        if isinstance(own, dict) and own.get("type") == "custom" and isinstance(args, dict):
-            del wire["function"]
-            wire["type"] = "custom"
-            wire["custom"] = {"name": call.get("name") or "", "input": args.get("input") or ""}
-        if "extra_content" in extras and self._takes(message, self._dialect.google):
-            wire["extra_content"] = extras["extra_content"]
-        return wire
-
-    def _takes(self, message: AIMessage, is_known: bool) -> bool:
-        """Return whether signed things go back: to their maker, or by hand to who takes such."""
-        maker = provider_of(message)
-        if maker is None:
-            return is_known
-        return maker == self._dialect.provider or (
-            is_known and signer_of(maker) == signer_of(self._dialect.provider)
-        )
-
-    def _more(
-        self,
-        wire: dict[str, Any],
-        message: AIMessage,
-        blocks: list[dict[str, Any]],
-        k: int,
-        path: str,
-    ) -> None:
-        """Add what an assistant message has beside text and calls."""
-        kwargs, dialect = message.additional_kwargs, self._dialect
-        if (function_call := kwargs.get("function_call")) and not message.tool_calls:
-            wire["function_call"] = function_call
-            if not wire["content"]:
-                wire["content"] = dialect.empty
-        if isinstance(refusal := kwargs.get("refusal"), str) and refusal:
-            wire["refusal"] = refusal
-        mine = is_from(message, dialect.provider)
-        kept = kwargs.get(API)
-        if isinstance(kept, dict) and mine:
-            kept = {key: v for key, v in kept.items() if key != "tool_calls"}
-            wire.update(kept)
-        else:
-            kept = {}
-        if self._takes(message, dialect.google):
-            for block in blocks:
-                if block.get("type") == "text" and isinstance(block.get("extras"), dict):
-                    wire.update({f: block["extras"][f] for f in _GOOGLE if f in block["extras"]})
-        self._reasoning(wire, message, blocks, k, path, mine=mine and not _REASONING & kept.keys())
-
-    def _reasoning(
-        self,
-        wire: dict[str, Any],
-        message: AIMessage,
-        blocks: list[dict[str, Any]],
-        k: int,
-        path: str,
-        *,
-        mine: bool,
-    ) -> None:
-        dialect = self._dialect
-        details: list[dict[str, Any]] = []
-        texts: list[str] = []
-        for block in blocks:
-            if block.get("type") != "reasoning":
-                continue
-            text = block.get("reasoning") or ""
-            detail = as_dict(block.get("extras")).get("reasoning_details")
-            if isinstance(detail, dict):
-                field = "summary" if detail.get("type") == "reasoning.summary" else "text"
-                details.append({**detail, field: text} if text or field in detail else detail)
-            texts.append(text)
-        if not "".join(texts):
-            texts = (
-                [t]
-                if isinstance(t := message.additional_kwargs.get("reasoning_content"), str)
-                else []
-            )
-        takes_details = bool(details) and self._takes(message, dialect.details)
-        if takes_details:
-            wire["reasoning_details"] = details
-        wanted = dialect.reasoning_turns == "all" or k > self._loop_from
-        if texts and dialect.reasoning and mine and wanted and not takes_details:
-            wire[dialect.reasoning] = "".join(texts)
-        elif (texts or details) and not (_REASONING & wire.keys()):
-            note(
-                self._changes,
-                path,
-                "dropped_reasoning",
-                "this provider takes no reasoning back here",
-            )
+        return self._turns.write(message, path, is_current=k > self._loop_from)
 
 
-_REASONING = {"reasoning", "reasoning_content", "reasoning_details"}
-_GOOGLE = ("extra_content", "thought_signature")
-_CALL_TYPES = ("tool_call", "invalid_tool_call", "tool_call_chunk")
 _MEDIA_PARTS = ("image_url", "input_audio", "file", "video_url")
 
 
@@ -451,21 +289,6 @@ def _shortest(parts: Any) -> Any:
     if len(parts) == 1 and parts[0].__class__ is dict and parts[0].keys() == {"type", "text"}:
         return parts[0]["text"] if parts[0]["type"] == "text" else parts
     return parts
-
-
-def _says_the_same(kept: Any, message: AIMessage) -> bool:
-    """Return whether the raw calls of a decoded request are still the calls of the message."""
-    ours = {c.get("id"): c.get("args") for c in [*message.tool_calls, *message.invalid_tool_calls]}
-    theirs: dict[Any, Any] = {}
-    for call in as_dicts(kept):
-        function = as_dict(call.get("function"))
-        text = function.get("arguments")
-        args: Any = read_arguments(text)
-        if "custom" in call and not function.get("name"):
-            args = {"input": as_dict(call["custom"]).get("input")}
-        if function.get("name") or "custom" in call:
-            theirs[call.get("id") or None] = text if args is None else args
-    return ours == theirs
 
 
 def _writer_of(message: BaseMessage) -> Callable[..., dict[str, Any]] | None:
