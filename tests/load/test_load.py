@@ -266,6 +266,42 @@ def test_b82_jinja2_is_refused_unless_the_caller_says_otherwise():
 
 
 @pytest.mark.parametrize(
+    ("identifier", "kwargs"),
+    [
+        (
+            ("langchain", "prompts", "few_shot_with_templates", "FewShotPromptWithTemplates"),
+            {
+                "examples": [],
+                "example_prompt": {"template": "{{ a }}", "template_format": "jinja2"},
+                "suffix": constructor(
+                    *("langchain", "prompts", "prompt", "PromptTemplate"),
+                    template="x",
+                    input_variables=[],
+                ),
+            },
+        ),
+        (
+            ("langchain", "prompts", "chat", "HumanMessagePromptTemplate"),
+            {"prompt": [{"template": {"url": "{{ a }}"}, "template_format": "jinja2"}]},
+        ),
+        (
+            ("langchain", "prompts", "chat", "ChatPromptTemplate"),
+            {"messages": [["human", "{{ a }}"]], "template_format": "jinja2"},
+        ),
+    ],
+)
+def test_b82_jinja2_cannot_hide_in_a_plain_dict(identifier, kwargs):
+    with pytest.raises(ValueError, match="Jinja2 templates are not allowed"):
+        load(constructor(*identifier, **kwargs), allowed_objects="core")
+
+
+def test_data_that_mentions_jinja2_is_data():
+    message = HumanMessage("x", additional_kwargs={"template_format": "jinja2"})
+
+    assert load(dumpd(message)) == message
+
+
+@pytest.mark.parametrize(
     "template", ["{a.__class__}", "{a[0]}", "{0}", '{"x": 1}', "{a:{b}}", "{a:>99999999}"]
 )
 def test_b79_b81_an_unsafe_template_in_a_dump_is_refused(template):

@@ -47,16 +47,29 @@ _MODES: dict[str | None, frozenset[tuple[str, ...]]] = {
 def default_init_validator(class_path: tuple[str, ...], kwargs: dict[str, Any]) -> None:
     """Refuse templates in jinja2, which is a programming language.
 
+    In a prompt also deeper inside: pydantic would make a prompt of a plain dict, unseen by `load`.
+
     Raises:
         ValueError: If `kwargs` ask for it.
     """
-    if kwargs.get("template_format") == "jinja2":
+    if kwargs.get("template_format") == "jinja2" or (
+        "prompts" in class_path and any(map(_asks_for_jinja, kwargs.values()))
+    ):
         message = (
             "Jinja2 templates are not allowed during deserialization for security reasons. "
             "Use 'f-string' template format instead, or explicitly allow jinja2 by providing a "
             "custom init_validator."
         )
         raise ValueError(message)
+
+
+def _asks_for_jinja(value: Any) -> bool:
+    if isinstance(value, dict):
+        fields = cast("dict[str, Any]", value)
+        return fields.get("template_format") == "jinja2" or any(
+            map(_asks_for_jinja, fields.values())
+        )
+    return isinstance(value, list) and any(map(_asks_for_jinja, cast("list[Any]", value)))
 
 
 class Reviver:
