@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import pytest
 from tests.cli.support import call, is_one_line_of_error, run
@@ -138,3 +139,17 @@ def test_the_command_works_in_a_process_of_its_own():
     done = run("check", said=json.dumps(ORPHAN))
     assert (done.returncode, done.stderr) == (1, "")
     assert "orphan_result" in done.stdout
+
+
+def test_the_manual_shows_what_the_command_prints(check, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    messages = [
+        {"role": "user", "content": "weather?"},
+        {"role": "user", "content": "well?"},
+        {"role": "tool", "tool_call_id": "call_9", "content": "Sunny"},
+    ]
+    lines = ",\n ".join(json.dumps(message) for message in messages)
+    (tmp_path / "thread.json").write_text(f"[\n {lines}\n]\n")
+    _, out, _ = check("thread.json", "--for", "anthropic")
+    manual = (Path(__file__).parents[2] / "docs" / "command.md").read_text()
+    assert f"$ dragoman check thread.json --for anthropic\n{out}```" in manual

@@ -51,16 +51,16 @@ FORMS = {
     "LangChain's dicts": (messages_to_dict(BROKEN), "$[2]"),
     "LangChain's objects": ([dumpd(m) for m in BROKEN], "$[2]"),
     "openai body": ({"model": "gpt-5", "messages": OPENAI}, "$.messages[2]"),
-    "openai list": (OPENAI, "$.messages[2]"),
+    "openai list": (OPENAI, "$[2]"),
     "anthropic body": (
         {"model": "c", "max_tokens": 9, "system": "s", "messages": ANTHROPIC},
         "$.messages[1]",
     ),
-    "anthropic list": (ANTHROPIC, "$.messages[1]"),
+    "anthropic list": (ANTHROPIC, "$[1]"),
     "gemini body": ({"contents": GEMINI}, "$.contents[1]"),
-    "gemini list": (GEMINI, "$.contents[1]"),
+    "gemini list": (GEMINI, "$[1]"),
     "responses body": ({"model": "gpt-5", "input": RESPONSES}, "$.input[1]"),
-    "responses list": (RESPONSES, "$.input[1]"),
+    "responses list": (RESPONSES, "$[1]"),
     "openai batch": (
         {"custom_id": "1", "url": "/v1", "body": {"model": "m", "messages": OPENAI}},
         "$.body.messages[2]",
@@ -85,7 +85,7 @@ def test_every_form_is_checked_and_repaired_in_its_own_form(name):
     assert issue.code == "unanswered_call"
     assert f"{history.path}[{issue.index}]" == place
     repaired, changes = history.repair(None)
-    assert [(c.code, c.lossy) for c in changes] == [("unanswered_call", False)]
+    assert [(c.path, c.code, c.lossy) for c in changes] == [(place, "unanswered_call", False)]
     assert value == before
     again = open_history(repaired)
     assert type(again) is type(history)

@@ -126,6 +126,8 @@ def test_the_line_of_a_message_deeper_in_and_of_none():
     document = Document(name="x", value=json.loads(text), text=text, is_indented=True)
     assert line_of(document, "$.body.messages", 1) == 5
     assert line_of(document, "$.missing.messages", 1) == 1
+    bare = Document(name="x", value=[1, 2], text="[\n1,\n2\n]", is_indented=True)
+    assert line_of(bare, "$", 1) == 3
     assert line_of(Document(name="x", item_lines=[2, 4]), "$", 1) == 4
     assert line_of(Document(name="x", line=9), "$.messages", 1) == 9
     assert place_of(Document(name="x", line=9), "$.temperature") == "x:9"

@@ -120,18 +120,27 @@ class Body:
     Args:
         body: The body.
         source: Its wire; None to tell it from the shape.
-        path: Where the body stands in the document.
+        place: Where the body stands in the document.
         wrap: Gives the document's value for a new body.
+        is_bare: Whether the document is the list of the body alone.
     """
 
     def __init__(
-        self, body: dict[str, Any], source: str | None, path: str, wrap: Callable[[Any], Any]
+        self,
+        body: dict[str, Any],
+        source: str | None,
+        place: str,
+        wrap: Callable[[Any], Any],
+        *,
+        is_bare: bool = False,
     ) -> None:
         self.body = body
         key = history_key(body)
         items = body.get(key)
         self.items: list[Any] = items if isinstance(items, list) else [items]
-        self.path = f"{path}.{key}"
+        self.path = place if is_bare else f"{place}.{key}"
+        self._place = place
+        self._key = key
         self.source = source if source is not None else detect_api(body)
         self.wrap = wrap
         self._codec = codec_named(self.source)
@@ -158,7 +167,7 @@ class Body:
         """Return the document's value, repaired, and what was changed."""
         if not self._goes_elsewhere(target):
             done = repair_body(self.body, target if target is not None else self._codec.api)
-            return self.wrap(done.body), done.changes
+            return self.wrap(done.body), [self._placed(change) for change in done.changes]
         issues = self.check(target)
         if not issues:
             return self.wrap(self.body), []
@@ -169,6 +178,14 @@ class Body:
         request = self._codec.decode_request(self.body)
         request.messages = repair_messages(request.messages, target).messages
         return self.wrap(self._codec.encode_request(request)), changes
+
+    def _placed(self, change: Change) -> Change:
+        """Return a change of the body as one of the document."""
+        head = f"$.{self._key}"
+        is_inside = change.path.startswith(head)
+        rest = change.path[len(head) :] if is_inside else change.path[1:]
+        path = (self.path if is_inside else self._place) + rest
+        return msgspec.structs.replace(change, path=path)
 
     def edit(self, verb: Verb) -> Any:
         """Return the document's value with `verb` done to its messages."""
@@ -198,8 +215,12 @@ def open_history(value: Any, source: str | None = None) -> History:
         if form is not None:
             return Messages(value, form, "$", lambda items: items)
         key = _key_of(value)
+
         # What does not fit into a bare list (a system prompt beside it) makes it a body.
-        return Body({key: value}, source, "$", lambda b: b[key] if b.keys() == {key} else b)
+        def bare(body: dict[str, Any]) -> Any:
+            return body[key] if body.keys() == {key} else body
+
+        return Body({key: value}, source, "$", bare, is_bare=True)
     if not isinstance(value, dict):
         message = f"a JSON {type(value).__name__} is no history"
         raise DecodeError(message, path="$", hint="give a request body or a list of messages")
