@@ -2,7 +2,7 @@
 
 import json
 from json import JSONDecodeError
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, SkipValidation
 
@@ -35,6 +35,8 @@ class JsonOutputParser(BaseCumulativeTransformOutputParser[Any]):
     >>> list(JsonOutputParser().transform(iter(['{"a": "x', 'y"}'])))
     [{'a': 'x'}, {'a': 'xy'}]
     """
+
+    _waits: ClassVar[bool] = False  # pure: no threads in a batch
 
     pydantic_object: SkipValidation[type[BaseModel] | None] = None
 

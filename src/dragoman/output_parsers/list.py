@@ -7,7 +7,7 @@ import csv
 import re
 from abc import abstractmethod
 from collections.abc import AsyncIterator, Iterator
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from dragoman.messages.base import BaseMessage
 from dragoman.output_parsers.transform import BaseTransformOutputParser, adrive, drive
@@ -37,6 +37,8 @@ def droplastn(iter: Iterator[T], n: int) -> Iterator[T]:
 
 class ListOutputParser(BaseTransformOutputParser[list[str]]):
     """The base: subclasses write `parse`, and `_split` or `parse_iter` if they stream better."""
+
+    _waits: ClassVar[bool] = False  # pure: no threads in a batch
 
     @property
     def _type(self) -> str:

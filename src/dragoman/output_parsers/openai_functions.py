@@ -2,7 +2,7 @@
 
 import json
 from json import JSONDecodeError
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from pydantic import BaseModel, model_validator
 
@@ -49,6 +49,8 @@ class OutputFunctionsParser(BaseGenerationOutputParser[Any]):
         args_only: Whether to give its arguments (JSON text) only.
     """
 
+    _waits: ClassVar[bool] = False  # pure: no threads in a batch
+
     args_only: bool = True
 
     def parse_result(self, result: list[Generation], *, partial: bool = False) -> Any:
@@ -70,6 +72,8 @@ class JsonOutputFunctionsParser(BaseCumulativeTransformOutputParser[Any]):
         strict: Whether control characters inside JSON strings are refused.
         args_only: Whether to leave out the name.
     """
+
+    _waits: ClassVar[bool] = False  # pure: no threads in a batch
 
     strict: bool = False
     args_only: bool = True

@@ -3,7 +3,7 @@
 import json
 import logging
 from json import JSONDecodeError
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from pydantic import BaseModel, SkipValidation, ValidationError
 
@@ -141,6 +141,8 @@ class JsonOutputToolsParser(BaseCumulativeTransformOutputParser[Any]):
         return_id: Whether each has its `id`.
         first_tool_only: Whether to give the first call instead of a list; without calls still `[]`.
     """
+
+    _waits: ClassVar[bool] = False  # pure: no threads in a batch
 
     strict: bool = False
     return_id: bool = False

@@ -8,7 +8,7 @@ large, and how it reads files.
 
 import re
 from collections.abc import AsyncIterator, Iterator
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 from xml.etree import ElementTree as ET
 
 from dragoman._need import need
@@ -48,6 +48,8 @@ class XMLOutputParser(BaseTransformOutputParser[dict[str, Any]]):
     >>> XMLOutputParser(parser="xml").parse("<a><b>x</b></a>")
     {'a': [{'b': 'x'}]}
     """
+
+    _waits: ClassVar[bool] = False  # pure: no threads in a batch
 
     tags: list[str] | None = None
     encoding_matcher: re.Pattern[str] = _ENCODING

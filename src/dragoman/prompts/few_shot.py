@@ -5,7 +5,7 @@ it a second time).
 """
 
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import ConfigDict, Field, SerializeAsAny, model_validator
 
@@ -38,6 +38,8 @@ class FewShotPromptTemplate(ExampleSource, StringPromptTemplate):
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid", protected_namespaces=())
+
+    _waits: ClassVar[bool] = True  # a selector may ask a store
 
     validate_template: bool = False
     example_prompt: PromptTemplate
@@ -137,6 +139,8 @@ class FewShotChatMessagePromptTemplate(ExampleSource, BaseChatPromptTemplate):
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid", protected_namespaces=())
+
+    _waits: ClassVar[bool] = True  # a selector may ask a store
 
     input_variables: list[str] = Field(default_factory=list)
     example_prompt: SerializeAsAny[BaseMessagePromptTemplate | BaseChatPromptTemplate]

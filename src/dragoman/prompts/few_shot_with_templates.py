@@ -1,7 +1,7 @@
 """`FewShotPromptWithTemplates`: a few-shot prompt whose prefix and suffix are prompts themselves."""
 
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from pydantic import ConfigDict, SerializeAsAny, model_validator
 
@@ -16,6 +16,8 @@ class FewShotPromptWithTemplates(ExampleSource, StringPromptTemplate):
     """A string prompt with examples between two prompts; examples are put in as they are."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid", protected_namespaces=())
+
+    _waits: ClassVar[bool] = True  # a selector may ask a store
 
     example_prompt: PromptTemplate
     suffix: SerializeAsAny[StringPromptTemplate]
