@@ -24,6 +24,7 @@ from dragoman.tools.execution import Call, execute
 from dragoman.tools.inject import DirectlyInjectedToolArg, InjectedToolArg, InjectedToolCallId
 from dragoman.tools.schema import (
     FILTERED_ARGS,
+    Wants,
     create_schema_from_function,
     visible_schema,
     wants_of,
@@ -304,9 +305,22 @@ class BaseTool(RunnableSerializable[str | dict[str, Any] | ToolCall, Any], ABC):
         if isinstance(parsed, str):
             return (parsed,), {}
         if isinstance(parsed, Mapping):
-            return (), dict(parsed)
+            arguments = dict(parsed)
+            wants = self._wants_of_own_schema()
+            if wants is None:
+                return (), arguments
+            rest = arguments.pop(wants.positional, None) or () if wants.positional else ()
+            more = arguments.pop(wants.keywords, None) or {} if wants.keywords else {}
+            return tuple(rest), {**arguments, **more}
         message = f"Tool input must be a str or a dict of arguments, got `{type(parsed).__name__}`"
         raise TypeError(message)
+
+    def _wants_of_own_schema(self) -> Wants | None:
+        """What the function takes, if the schema was made from it: then `*args` and `**kwargs` have fields."""
+        function = self._sync_function() or self._async_function()
+        if function is None or not getattr(self.args_schema, "__from_function__", False):
+            return None
+        return wants_of(function)
 
     @property
     def _injected_args_keys(self) -> frozenset[str]:

@@ -160,38 +160,32 @@ async def _called(
     child: Any = config
     if manager is not None:
         child = patch_config(config, callbacks=manager.get_child())
-    positional, named = _arranged(
-        function, args, kwargs, child, manager, is_async=door.is_async, in_thread=in_thread
+    named = _completed(
+        function, kwargs, child, manager, is_async=door.is_async, in_thread=in_thread
     )
     token = None if child is None else var_child_runnable_config.set(child)
     try:
         if in_thread:
-            return await door.call(partial(function, *positional, **named))
-        outcome = function(*positional, **named)
+            return await door.call(partial(function, *args, **named))
+        outcome = function(*args, **named)
         return await outcome if door.is_async else outcome
     finally:
         if token is not None:
             var_child_runnable_config.reset(token)
 
 
-def _arranged(
+def _completed(
     function: Callable[..., Any],
-    args: tuple[Any, ...],
     kwargs: dict[str, Any],
     config: Mapping[str, Any] | None,
     manager: Any,
     *,
     is_async: bool,
     in_thread: bool,
-) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Return the arguments with config and managers added, and `*args`, `**kwargs` opened."""
+) -> dict[str, Any]:
+    """Return the arguments with config and managers added."""
     wants = wants_of(function)
     named = dict(kwargs)
-    positional = args
-    if wants.positional and isinstance(named.get(wants.positional), (list, tuple, type(None))):
-        positional = (*args, *(named.pop(wants.positional, None) or ()))
-    if wants.keywords and isinstance(named.get(wants.keywords), (dict, type(None))):
-        named.update(named.pop(wants.keywords, None) or {})
     if (wants.run_manager or wants.callbacks) and manager is None:
         manager = (AsyncToolRun if is_async else ToolRun).get_noop_manager()
     if in_thread and hasattr(manager, "get_sync"):
@@ -202,4 +196,4 @@ def _arranged(
         named["callbacks"] = manager.get_child()
     for name in wants.config:
         named[name] = ensure_config(config)
-    return positional, named
+    return named

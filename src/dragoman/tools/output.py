@@ -16,6 +16,7 @@ __all__ = ["TOOL_MESSAGE_BLOCK_TYPES", "format_output"]
 
 TOOL_MESSAGE_BLOCK_TYPES = frozenset(
     {
+        "audio",
         "custom_tool_call_output",
         "document",
         "file",
@@ -24,6 +25,7 @@ TOOL_MESSAGE_BLOCK_TYPES = frozenset(
         "json",
         "search_result",
         "text",
+        "video",
     }
 )
 """Block types that may stand in a tool's result; a dict with any other `type` is data."""
