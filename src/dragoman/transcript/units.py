@@ -6,6 +6,8 @@ Every verb asks here which results belong to which calls; none splits a unit.
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from msgspec import UNSET
+
 from dragoman.messages.ai import AIMessage
 from dragoman.messages.base import BaseMessage
 from dragoman.messages.tool import ToolMessage
@@ -15,10 +17,14 @@ __all__ = ["call_ids", "open_calls", "without_orphans"]
 
 def call_ids(message: BaseMessage) -> list[str]:
     """Return the ids of a message's calls, invalid ones included, in order."""
+    if message.__class__ is AIMessage:
+        calls, invalid = message._raw_tool_calls, message._raw_invalid_tool_calls
+        if invalid is UNSET or not invalid:
+            return [] if calls is UNSET else [call["id"] for call in calls if call["id"]]
     if not isinstance(message, AIMessage):
         return []
-    calls: Iterable[Any] = [*message.tool_calls, *message.invalid_tool_calls]
-    return [call["id"] for call in calls if call["id"]]
+    both: Iterable[Any] = [*message.tool_calls, *message.invalid_tool_calls]
+    return [call["id"] for call in both if call["id"]]
 
 
 def open_calls(messages: Iterable[BaseMessage]) -> dict[str, int]:
@@ -38,10 +44,10 @@ def without_orphans(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
     known: set[str] = set()
     kept: list[BaseMessage] = []
     for message in messages:
-        if isinstance(message, ToolMessage):
-            if message.tool_call_id not in known:
-                continue
-        elif isinstance(message, AIMessage):
+        cls = message.__class__
+        if cls is AIMessage or isinstance(message, AIMessage):
             known.update(call_ids(message))
+        elif isinstance(message, ToolMessage) and message.tool_call_id not in known:
+            continue
         kept.append(message)
     return kept
