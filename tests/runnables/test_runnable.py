@@ -8,7 +8,12 @@ import pytest
 
 import dragoman.runnables
 from dragoman.callbacks.ambient import var_child_runnable_config
-from dragoman.runnables import Runnable, RunnableLambda, RunnableSerializable
+from dragoman.runnables import (
+    Runnable,
+    RunnableLambda,
+    RunnablePassthrough,
+    RunnableSerializable,
+)
 
 
 class Double(Runnable[str, str]):
@@ -198,7 +203,6 @@ def test_nothing_is_built_when_nobody_listens(monkeypatch):
 
     from dragoman.runnables import _scope, config
 
-    chain = RunnableLambda(lambda x: x + 1) | Length | RunnableLambda(lambda x: x)
     chain = RunnableLambda(lambda x: x + 1) | RunnableLambda(str) | Length()
     assert chain.invoke(1) == 1
 
@@ -252,3 +256,38 @@ NOT_OURS = {
     "base": {"Other"},
     "retry": {"U"},
 }  # fmt: skip
+
+
+async def test_a_runnable_becomes_a_tool(colour):
+    def multiply(x):
+        return x["a"] * x["b"]
+
+    structured = RunnableLambda(multiply).as_tool(
+        name="multiply", description="a times b", arg_types={"a": int, "b": int}
+    )
+    plain = RunnableLambda(str.upper).with_types(input_type=str).as_tool(name="up", description="d")
+
+    assert (structured.name, sorted(structured.args)) == ("multiply", ["a", "b"])
+    assert await colour.invoke(structured, {"a": 2, "b": 3}) == 6
+    assert await colour.invoke(plain, "a") == "A"
+
+
+async def test_a_cancelled_stream_closes_its_steps():
+    closed = []
+
+    async def endless(pieces):
+        try:
+            yield "first"
+            await asyncio.sleep(60)
+        finally:
+            closed.append(True)
+
+    chain = RunnableLambda(lambda x: x) | endless | RunnablePassthrough()
+    stream = chain.astream("x")
+    assert await anext(stream) == "first"
+    task = asyncio.ensure_future(anext(stream))
+    await asyncio.sleep(0.005)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert closed == [True]

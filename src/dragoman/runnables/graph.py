@@ -428,7 +428,6 @@ def lambda_graph(
 
 def prompts_of(runnable: Runnable[Any, Any], config: Any) -> list[Any]:
     """Return the prompt templates in a runnable's graph."""
-    from dragoman.prompts.base import BasePromptTemplate
-
+    # By what a template can do: the templates themselves stand above this package.
     nodes = runnable.get_graph(config).nodes.values()
-    return [node.data for node in nodes if isinstance(node.data, BasePromptTemplate)]
+    return [node.data for node in nodes if callable(getattr(node.data, "format_prompt", None))]

@@ -201,8 +201,8 @@ class RunnableLambda(Streaming[Input, Output]):
     def _deeper(self, value: Any, scope: Scope) -> RunnableConfig:
         """Return the config for a runnable that the function returned."""
         config = scope.child()
-        limit = (config or {}).get("recursion_limit") or DEFAULT_RECURSION_LIMIT
-        if limit <= 1:
+        limit = (config or {}).get("recursion_limit", DEFAULT_RECURSION_LIMIT)
+        if limit <= 0:
             text = f"Recursion limit reached when invoking {self} with input {_short(value)}."
             raise RecursionError(text)
         return patch_config(config, recursion_limit=limit - 1)
