@@ -237,13 +237,15 @@ def _read_search_output(item: dict[str, Any]) -> list[dict[str, Any]] | None:
     ]  # fmt: skip
 
 
-def _same(ours: Any, item: dict[str, Any]) -> bool:
-    if not isinstance(ours, dict):
+def _same(ours: dict[str, Any] | None, item: dict[str, Any]) -> bool:
+    if ours is None:
         return False
     theirs = rest_of(item)
-    if isinstance(raw := theirs.get("arguments"), str) and ours.get("arguments") != raw:
-        theirs["arguments"] = ours["arguments"] = read_arguments(raw)
-    return rest_of(ours) == theirs
+    ours = rest_of(ours)
+    for item in (ours, theirs):  # JSON text may be spelled otherwise
+        if isinstance(raw := item.get("arguments"), str):
+            item["arguments"] = (read_arguments(raw),)
+    return ours == theirs
 
 
 # ---------------------------------------------------------------------- reasoning
