@@ -1,5 +1,17 @@
 """Middleware for agents: the hooks, and some that are ready to use."""
 
+from dragoman.agents.middleware.call_limits import (
+    ModelCallLimitExceededError,
+    ModelCallLimitMiddleware,
+    ToolCallLimitExceededError,
+    ToolCallLimitMiddleware,
+)
+from dragoman.agents.middleware.context_editing import ClearToolUsesEdit, ContextEditingMiddleware
+from dragoman.agents.middleware.fallbacks import ModelFallbackMiddleware
+from dragoman.agents.middleware.human_in_the_loop import HumanInTheLoopMiddleware, InterruptOnConfig
+from dragoman.agents.middleware.retries import ModelRetryMiddleware, ToolRetryMiddleware
+from dragoman.agents.middleware.summarization import SummarizationMiddleware
+from dragoman.agents.middleware.tool_errors import ToolErrorMiddleware
 from dragoman.agents.middleware.types import (
     AgentMiddleware,
     AgentState,
@@ -25,15 +37,28 @@ from dragoman.agents.middleware.types import (
 __all__ = [
     "AgentMiddleware",
     "AgentState",
+    "ClearToolUsesEdit",
+    "ContextEditingMiddleware",
     "ExtendedModelResponse",
+    "HumanInTheLoopMiddleware",
+    "InterruptOnConfig",
+    "ModelCallLimitExceededError",
+    "ModelCallLimitMiddleware",
+    "ModelFallbackMiddleware",
     "ModelRequest",
     "ModelResponse",
+    "ModelRetryMiddleware",
     "OmitFromInput",
     "OmitFromOutput",
     "OmitFromSchema",
     "PrivateStateAttr",
     "Runtime",
+    "SummarizationMiddleware",
+    "ToolCallLimitExceededError",
+    "ToolCallLimitMiddleware",
     "ToolCallRequest",
+    "ToolErrorMiddleware",
+    "ToolRetryMiddleware",
     "after_agent",
     "after_model",
     "before_agent",

@@ -1,0 +1,45 @@
+"""Other models for when one fails."""
+
+from typing import Any
+
+from dragoman._door import ASYNC, SYNC, Door, run
+from dragoman.agents.middleware.types import AgentMiddleware, ModelAnswer, ModelRequest
+
+__all__ = ["ModelFallbackMiddleware"]
+
+
+class ModelFallbackMiddleware(AgentMiddleware[Any, Any]):
+    """Calls other models, in order, when the agent's own fails; the last error is raised.
+
+    Args:
+        first_model: The first to try after the agent's own; a model or a string.
+        *additional_models: Those to try after it.
+    """
+
+    def __init__(self, first_model: Any, *additional_models: Any) -> None:
+        self.models = [_made(model) for model in (first_model, *additional_models)]
+
+    async def _run(self, door: Door, request: ModelRequest, handler: Any) -> ModelAnswer:
+        tries = [request, *(request.override(model=model) for model in self.models)]
+        for attempt in tries[:-1]:
+            try:
+                return await door.tell(handler, attempt)
+            except Exception:  # noqa: BLE001, S112 - the next model answers for it
+                continue
+        return await door.tell(handler, tries[-1])
+
+    def wrap_model_call(self, request: ModelRequest, handler: Any) -> ModelAnswer:
+        """Call the models until one answers."""
+        return run(self._run(SYNC, request, handler))
+
+    async def awrap_model_call(self, request: ModelRequest, handler: Any) -> ModelAnswer:
+        """Async `wrap_model_call`."""
+        return await self._run(ASYNC, request, handler)
+
+
+def _made(model: Any) -> Any:
+    if isinstance(model, str):
+        from dragoman.chat_models import init_chat_model
+
+        return init_chat_model(model)
+    return model

@@ -1,0 +1,172 @@
+"""Asks a person before certain tools run."""
+
+from collections.abc import Callable
+from typing import Any, Literal, NotRequired, cast
+
+from typing_extensions import TypedDict
+
+from dragoman.agents.control import interrupt
+from dragoman.agents.middleware.types import AgentMiddleware
+from dragoman.agents.runtime import Runtime
+from dragoman.messages import AIMessage, ToolCall, ToolMessage
+
+__all__ = [
+    "Action",
+    "ActionRequest",
+    "Decision",
+    "HITLRequest",
+    "HITLResponse",
+    "HumanInTheLoopMiddleware",
+    "InterruptOnConfig",
+    "ReviewConfig",
+]
+
+DecisionType = Literal["approve", "edit", "reject", "respond"]
+
+
+class Action(TypedDict):
+    """A call: the tool's name and the arguments."""
+
+    name: str
+    args: dict[str, Any]
+
+
+class ActionRequest(TypedDict):
+    """A call that waits for a decision."""
+
+    name: str
+    args: dict[str, Any]
+    description: NotRequired[str]
+
+
+class ReviewConfig(TypedDict):
+    """Which decisions a call allows."""
+
+    action_name: str
+    allowed_decisions: list[DecisionType]
+
+
+class HITLRequest(TypedDict):
+    """What the interrupt asks: the calls, and what may be decided on each."""
+
+    action_requests: list[ActionRequest]
+    review_configs: list[ReviewConfig]
+
+
+class Decision(TypedDict):
+    """One decision, in the order of the calls."""
+
+    type: DecisionType
+    edited_action: NotRequired[Action]
+    message: NotRequired[str]
+
+
+class HITLResponse(TypedDict):
+    """What the interrupt is answered with."""
+
+    decisions: list[Decision]
+
+
+class InterruptOnConfig(TypedDict):
+    """When and how to ask about one tool."""
+
+    allowed_decisions: list[DecisionType]
+    description: NotRequired[str | Callable[[ToolCall, Any, Runtime[Any]], str]]
+
+
+_ALL: list[DecisionType] = ["approve", "edit", "reject"]
+
+
+class HumanInTheLoopMiddleware(AgentMiddleware[Any, Any]):
+    """Stops the agent with one interrupt for all calls of a reply that need a decision.
+
+    `approve` lets a call run, `edit` runs it changed, `reject` answers it with an error result that
+    holds the message, `respond` answers it with the message as its result.
+
+    Args:
+        interrupt_on: From a tool's name to True, False or a config.
+        description_prefix: Stands in front of the description of each call.
+    """
+
+    def __init__(
+        self,
+        interrupt_on: dict[str, bool | InterruptOnConfig],
+        *,
+        description_prefix: str = "Tool execution requires approval",
+    ) -> None:
+        self.interrupt_on: dict[str, InterruptOnConfig] = {
+            name: InterruptOnConfig(allowed_decisions=list(_ALL)) if config is True else config
+            for name, config in interrupt_on.items()
+            if not isinstance(config, bool) or config
+        }
+        self.description_prefix = description_prefix
+
+    def after_model(self, state: Any, runtime: Runtime[Any]) -> dict[str, Any] | None:
+        """Ask about the calls of the last reply, and return it as decided."""
+        last = next((m for m in reversed(state["messages"]) if isinstance(m, AIMessage)), None)
+        if last is None:
+            return None
+        answered = {m.tool_call_id for m in state["messages"] if isinstance(m, ToolMessage)}
+        asked = [
+            call
+            for call in last.tool_calls
+            if call["name"] in self.interrupt_on and call["id"] not in answered
+        ]
+        if not asked:
+            return None
+        answer = interrupt(self._request(asked, state, runtime))
+        decisions = cast("list[Any]", (answer or {}).get("decisions", []))
+        if len(decisions) != len(asked):
+            message = f"{len(asked)} calls wait for decisions, {len(decisions)} were given"
+            raise ValueError(message)
+        by_id = {call["id"]: d for call, d in zip(asked, decisions, strict=True)}
+        calls: list[ToolCall] = []
+        results: list[ToolMessage] = []
+        for call in last.tool_calls:
+            if call["id"] in by_id:
+                call, result = self._decided(call, by_id[call["id"]])
+                results += [result] if result is not None else []
+            calls.append(call)
+        changed = last.model_copy(update={"tool_calls": calls})
+        return {"messages": [changed, *results]}
+
+    async def aafter_model(self, state: Any, runtime: Runtime[Any]) -> dict[str, Any] | None:
+        """Async `after_model`."""
+        return self.after_model(state, runtime)
+
+    def _request(self, calls: list[ToolCall], state: Any, runtime: Runtime[Any]) -> HITLRequest:
+        requests: list[ActionRequest] = []
+        reviews: list[ReviewConfig] = []
+        for call in calls:
+            config = self.interrupt_on[call["name"]]
+            given = config.get("description")
+            if callable(given):
+                text = given(call, state, runtime)
+            elif given is not None:
+                text = given
+            else:
+                text = f"{self.description_prefix}\n\nTool: {call['name']}\nArgs: {call['args']}"
+            requests.append({"name": call["name"], "args": call["args"], "description": text})
+            reviews.append(
+                {"action_name": call["name"], "allowed_decisions": config["allowed_decisions"]}
+            )
+        return {"action_requests": requests, "review_configs": reviews}
+
+    def _decided(self, call: ToolCall, decision: Any) -> tuple[ToolCall, ToolMessage | None]:
+        kind = decision.get("type")
+        allowed = self.interrupt_on[call["name"]]["allowed_decisions"]
+        if kind not in allowed:
+            message = f"decision {kind!r} is not allowed for {call['name']}; one of {allowed}"
+            raise ValueError(message)
+        if kind == "approve":
+            return call, None
+        if kind == "edit":
+            edited = decision["edited_action"]
+            return {**call, "name": edited["name"], "args": edited["args"]}, None
+        text = decision.get("message")
+        status = "error" if kind == "reject" else "success"
+        if kind == "reject" and not text:
+            text = f"User rejected the tool call for `{call['name']}` with id {call['id']}"
+        return call, ToolMessage(
+            text or "", tool_call_id=call["id"] or "", name=call["name"], status=status
+        )
