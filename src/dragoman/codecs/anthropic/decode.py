@@ -235,6 +235,8 @@ def _result(block: Any, path: str) -> ToolMessage | None:
     if not isinstance(call, str) or not (failed is None or isinstance(failed, bool)):
         return None
     kwargs = _bag(block, {"type", "tool_use_id", "content", "is_error", "cache_control"})
+    if block.get("content") == []:
+        kwargs[API] = {**kwargs.get(API, {}), "content": []}  # absent content is also empty
     if block.get("cache_control") is not None:
         kwargs["cache_control"] = block["cache_control"]
     return ToolMessage(
@@ -304,7 +306,9 @@ def decode_request(body: dict[str, Any], provider: str) -> ChatRequest:
     request = ChatRequest()
     extra = dict(body)
     del extra["messages"]
-    if body.get("system") is not None:
+    system = body.get("system")
+    # A blank prompt is no message; it goes back as it is.
+    if system is not None and not (isinstance(system, str) and not system.strip()):
         request.messages.append(SystemMessage(_content(extra.pop("system"), "$.system")))
     for n, message in enumerate(given):
         if not read_plain(message, request.messages):

@@ -8,6 +8,7 @@ passed on, never copied.
 from typing import Any
 
 from dragoman.codecs.media import Media
+from dragoman.codecs.shapes import as_str
 from dragoman.errors import EncodeError, short
 
 __all__ = [
@@ -41,7 +42,7 @@ _TITLES = ("char_location", "page_location", "content_block_location")
 def _read_source(source: Any) -> dict[str, Any] | None:
     if not isinstance(source, dict):
         return None
-    fields = _SOURCES.get(str(source.get("type")))
+    fields = _SOURCES.get(as_str(source.get("type")) or "")
     if fields is None or not source.keys() <= {"type", *fields}:
         return None
     found = {name: source[key] for key, name in fields.items() if source.get(key) is not None}

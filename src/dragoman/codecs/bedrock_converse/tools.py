@@ -52,7 +52,9 @@ def _read_tool(tool: dict[str, Any]) -> dict[str, Any]:
         return tool
     found = function_tool(tool)
     given = [k for k, v in spec.items() if v is not None]
-    if found is None or len(found) != len(given) or not _fits(found):
+    if found is None or len(found) != len(given) or found.get("description") == "":
+        return tool
+    if not _fits(found):
         return tool
     return found
 

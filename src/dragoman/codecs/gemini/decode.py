@@ -58,7 +58,10 @@ def _code(part: dict[str, Any]) -> dict[str, Any] | None:
     code = as_dict(part["executableCode"])
     if not isinstance(code.get("code"), str) or not code.keys() <= {"code", "language", "id"}:
         return None
-    language = str(code.get("language"))
+    language = code.get("language")
+    if language is not None and not isinstance(language, str):
+        return None
+    language = str(language)
     args = {"code": code["code"], "language": _LANGUAGES.get(language, language)}
     found: dict[str, Any] = {"type": "server_tool_call", "id": as_str(code.get("id"))}
     return {**found, "name": "code_interpreter", "args": args}

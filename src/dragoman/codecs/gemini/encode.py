@@ -87,7 +87,9 @@ class _History:
             self._put("user", parts, turn_bag, joins=bool(joins) and not turn_bag)
         else:
             role = "model" if turn.role == "assistant" else "user"
-            parts = self._writer.message(message, path, is_model=role == "model")
+            parts: list[dict[str, Any]] = []
+            if not (message.content == "" and bag.get("parts") == []):  # none were there
+                parts = self._writer.message(message, path, is_model=role == "model")
             if parts or (role == "user" and not bag) or "parts" in bag:
                 self._put(role, parts, bag, joins=bool(bag.get("continues")))
         if turn.role != "system":
