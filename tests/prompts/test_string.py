@@ -121,3 +121,5 @@ def test_the_schema_of_a_mustache_template_is_nested_and_optional():
         "type": "string",
     }
     assert "z" in schema.model_json_schema()["$defs"]["l"]["properties"]
+    bare = PromptTemplate.from_template("{{#s}}yes{{/s}}{{^s}}no{{/s}}", template_format="mustache")
+    assert bare.get_input_jsonschema()["properties"]["s"]["type"] == "object"

@@ -202,6 +202,7 @@ def mustache_schema(template: str) -> type[BaseModel]:
     from dragoman.utils.mustache import tokenize
 
     tree: dict[str, Any] = {}
+    sections: set[tuple[str, ...]] = set()
     prefix: list[str] = []
     lengths: list[int] = []
     for kind, text in tokenize(template):
@@ -213,15 +214,24 @@ def mustache_schema(template: str) -> type[BaseModel]:
             if kind.endswith("section"):
                 lengths.append(len(steps))
                 prefix.extend(steps)
+                sections.add(tuple(prefix))
         elif kind == "end" and lengths:
             del prefix[len(prefix) - lengths.pop() :]
-    return _model_of("PromptInput", tree)
+    return _model_of("PromptInput", tree, (), sections)
 
 
-def _model_of(name: str, tree: dict[str, Any]) -> type[BaseModel]:
-    fields: dict[str, Any] = {
-        key: (_model_of(key, below), None) if below else (str, None) for key, below in tree.items()
-    }
+def _model_of(
+    name: str, tree: dict[str, Any], path: tuple[str, ...], sections: set[tuple[str, ...]]
+) -> type[BaseModel]:
+    fields: dict[str, Any] = {}
+    for key, below in tree.items():
+        here = (*path, key)
+        kind: Any = str
+        if below:
+            kind = _model_of(key, below, here, sections)
+        elif here in sections:  # a section that names nothing inside: any object, list or truth
+            kind = dict[str, Any]
+        fields[key] = (kind, None)
     return create_model(name, **fields)
 
 
