@@ -1,5 +1,6 @@
 """Anything as an OpenAI function: the rows of the table, schema by schema."""
 
+import copy
 import dataclasses
 import enum
 from functools import partial
@@ -7,6 +8,8 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 import jsonschema
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
 from dragoman.messages import AIMessage, HumanMessage, ToolMessage
@@ -505,3 +508,46 @@ def test_an_example_as_messages():
     assert result.content == "You have correctly called this tool."
     with pytest.raises(ValueError, match="must match the number of tool_calls"):
         tool_example_to_messages("in", [Inner(title="t")], ["a", "b"])
+
+
+json_values = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.text(max_size=5)),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(
+            st.sampled_from(
+                [
+                    "name",
+                    "title",
+                    "type",
+                    "function",
+                    "parameters",
+                    "properties",
+                    "toolSpec",
+                    "inputSchema",
+                    "json",
+                    "input_schema",
+                    "strict",
+                    "description",
+                    "$ref",
+                    "required",
+                ]
+            ),
+            inner,
+            max_size=4,
+        ),
+    ),
+    max_leaves=10,
+)
+
+
+@given(json_values, st.sampled_from([None, True, False]))
+def test_any_json_becomes_a_function_or_a_value_error(value, strict):
+    before = copy.deepcopy(value)
+    for convert in (convert_to_openai_function, convert_to_openai_tool, convert_to_json_schema):
+        try:
+            found = convert(value, strict=strict)
+        except ValueError:
+            continue
+        assert isinstance(found, dict)
+    assert value == before

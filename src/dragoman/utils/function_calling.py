@@ -46,6 +46,14 @@ OWN_TOOLS = frozenset(
     }
 )  # fmt: skip
 
+# What a function's JSON holds, in the order it is written.
+FUNCTION_TYPES: dict[str, type] = {
+    "name": str,
+    "description": str,
+    "parameters": dict,
+    "strict": bool,
+}
+
 
 def convert_to_openai_function(
     function: Mapping[str, Any] | type | Callable[..., Any] | Any, *, strict: bool | None = None
@@ -188,7 +196,9 @@ def _from_dict(given: Mapping[str, Any]) -> Function:
         found = {"name": source["name"], "parameters": source["input_schema"]}
     elif isinstance(spec := source.get("toolSpec"), dict):
         source = spec
-        found = {"name": spec["name"], "parameters": (spec.get("inputSchema") or {}).get("json")}
+        schema: Any = spec.get("inputSchema")
+        parameters = schema.get("json") if isinstance(schema, dict) else schema
+        found = {"name": spec.get("name"), "parameters": parameters}
     elif "name" in source:
         found = {k: source[k] for k in ("name", "parameters", "strict") if k in source}
     elif "title" in source:
@@ -203,8 +213,15 @@ def _from_dict(given: Mapping[str, Any]) -> Function:
         )
     if source.get("description"):
         found["description"] = source["description"]
-    order = ("name", "description", "parameters", "strict")
-    return {key: deepcopy(found[key]) for key in order if key in found}
+    for key, kind in FUNCTION_TYPES.items():
+        if found.get(key) is None:
+            found.pop(key, None)
+        elif not isinstance(found[key], kind):
+            message = f"`{key}` of a function must be a {kind.__name__}, got {short(found[key])}"
+            raise MessageError(message)
+    if "name" not in found:
+        raise MessageError("A function must have a `name`")
+    return {key: deepcopy(found[key]) for key in FUNCTION_TYPES if key in found}
 
 
 def _from_class(cls: type, *, keep_none: bool) -> Function:
