@@ -59,7 +59,10 @@ def encode_schema(
     result = _Writer(row, schema, found, path, depth).write_root()
     if changes is not None:
         changes.extend(found)
-    return schema if result == schema else result
+    try:
+        return schema if result == schema else result
+    except RecursionError:  # nested deeper than Python compares
+        return result
 
 
 _PLAIN_ROOT = {"type", "properties", "required", "description", "additionalProperties"}
@@ -287,6 +290,12 @@ class _Writer:
             schema = rewrite.close_objects(schema, dialect, report)
         return rewrite.drop_keywords(schema, dialect, report)
 
+    def _is_written_out(self, key: str, name: str, nesting: int) -> bool:
+        """Return whether a definition is left out because its references are written out."""
+        if self.dialect.refs != "acyclic" or nesting or key not in ("$defs", "definitions"):
+            return False
+        return self.references.is_recursive(f"#/{key}/{name.replace('~', '~0').replace('/', '~1')}")
+
     def _with_children(
         self, schema: dict[str, Any], path: str, trail: _Trail, nesting: int
     ) -> dict[str, Any]:
@@ -298,7 +307,7 @@ class _Writer:
                 result[key] = {
                     name: self._write(child, f"{here}.{name}", trail, deeper)
                     for name, child in value.items()
-                    if not (key == "dependentSchemas" and isinstance(child, list))
+                    if not self._is_written_out(key, name, nesting)
                 }
             elif isinstance(value, list) and (key in LISTS or key in SINGLES):
                 result[key] = [
@@ -350,7 +359,7 @@ def _without_unused(schema: dict[str, Any]) -> dict[str, Any]:
     for kind in ("$defs", "definitions"):
         if isinstance(holder := schema.get(kind), dict):
             kept = {n: d for n, d in holder.items() if f"#/{kind}/{n}" in used}
-            if len(kept) < len(holder):
+            if len(kept) < len(holder) or not kept:
                 result = {k: v for k, v in result.items() if k != kind}
                 if kept:
                     result[kind] = kept
