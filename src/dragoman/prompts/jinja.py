@@ -139,7 +139,7 @@ def _problem_of(node: Any, nodes: Any) -> str | None:
     return None
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def _read(template: str) -> tuple[Any, tuple[str, ...]]:
     """Return the compiled template and its variables, after what can be checked without values."""
     nodes, meta = need("jinja2.nodes", "prompts"), need("jinja2.meta", "prompts")

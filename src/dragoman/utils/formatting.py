@@ -19,6 +19,7 @@ __all__ = ["FString", "StrictFormatter", "compile_f_string", "formatter"]
 MAX_WIDTH = 999
 """The largest width or precision a format specifier may ask for, in characters."""
 
+_MAX_REMEMBERED = 8_000
 _parse = Formatter().parse
 _NUMBER = re.compile(r"\d+")
 
@@ -70,7 +71,6 @@ def _check_spec(spec: str) -> None:
         raise ValueError(message)
 
 
-@lru_cache(maxsize=2048)
 def compile_f_string(template: str) -> FString:
     """Return `template` as read.
 
@@ -80,6 +80,11 @@ def compile_f_string(template: str) -> FString:
     >>> compile_f_string("{a} and {b:>3}").variables
     ('a', 'b')
     """
+    # Long texts are read each time: remembering documents pasted into templates would hoard them.
+    return _remembered(template) if len(template) <= _MAX_REMEMBERED else _compile(template)
+
+
+def _compile(template: str) -> FString:
     names: dict[str, None] = {}
     for _, name, spec, conversion in _parse(template):
         if name is None:
@@ -93,6 +98,9 @@ def compile_f_string(template: str) -> FString:
             raise ValueError(message)
         names[name] = None
     return FString(template, tuple(names))
+
+
+_remembered = lru_cache(maxsize=1024)(_compile)
 
 
 class StrictFormatter(Formatter):

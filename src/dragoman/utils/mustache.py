@@ -86,7 +86,7 @@ class _Section:
         self.tokens: list[Token | _Section] = []
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=64)
 def _tree(template: str, ldel: str, rdel: str) -> "list[Token | _Section]":
     """Return the tokens with each section holding its own."""
     root = _Section("", inverted=False)
