@@ -71,8 +71,11 @@ def encode_request(
 class Encoder:
     """Writes the messages of one request (or, on the server side, of one reply)."""
 
-    def __init__(self, provider: str, changes: list[Change] | None) -> None:
+    def __init__(
+        self, provider: str, changes: list[Change] | None, *, is_reply: bool = False
+    ) -> None:
         self._provider = provider
+        self._is_reply = is_reply  # a server's own reply holds reasoning, whoever made it
         self._changes = changes
         self._ids = WireIds()
         self._media: list[dict[str, Any]] = []  # of the results of the turn being written
@@ -136,7 +139,7 @@ class Encoder:
     def assistant(self, message: AIMessage, path: str) -> dict[str, Any]:
         """Return an assistant message; one that says nothing has its role only."""
         own = is_from(message, self._provider)
-        is_theirs = own and provider_of(message) is not None
+        is_theirs = self._is_reply or (own and provider_of(message) is not None)
         parts: list[dict[str, Any]] = []
         calls: list[dict[str, Any]] = []
         citations: list[dict[str, Any]] = []

@@ -16,7 +16,7 @@ def encode_response(
     message: AIMessage, provider: str, changes: list[Change] | None = None
 ) -> dict[str, Any]:
     """Return the body of a whole reply."""
-    said = Encoder(provider, changes).assistant(message, "$")
+    said = Encoder(provider, changes, is_reply=True).assistant(message, "$")
     if isinstance(text := said.get("content"), str):
         said["content"] = [{"type": "text", "text": text}]
     meta = message.response_metadata

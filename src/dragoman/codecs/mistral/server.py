@@ -16,7 +16,7 @@ def encode_response(
     message: AIMessage, provider: str, changes: list[Change] | None = None
 ) -> dict[str, Any]:
     """Return a `chat.completion` with the reply; `created` is what its metadata say, else 0."""
-    said = Encoder(provider, changes).assistant(message, "$")
+    said = Encoder(provider, changes, is_reply=True).assistant(message, "$")
     said.pop("prefix", None)
     meta = message.response_metadata
     usage = message.usage_metadata
