@@ -496,7 +496,12 @@ def test_old_audio_and_file_blocks_reach_the_model_as_standard_ones():
         },
         {"type": "file", "file_id": "id1"},
         {"type": "image", "base64": "QQ==", "mime_type": "image/png"},
-        {"type": "text-plain", "text": "hello", "extras": {"k": 1}},
+        {
+            "type": "text-plain",
+            "text": "hello",
+            "mime_type": "text/plain",
+            "extras": {"metadata": {"k": 1}},
+        },
         {"type": "image_url", "image_url": {"url": "https://e.org/x.png"}},
     ]
     assert repr(message) == before

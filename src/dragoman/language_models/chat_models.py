@@ -379,7 +379,6 @@ class BaseChatModel(BaseLanguageModel[AIMessage], ABC):
         params: Any = {
             "ls_provider": name.removesuffix("Chat").lower(),
             "ls_model_type": "chat",
-            "ls_integration": "langchain_chat_model",
         }
         if stop:
             params["ls_stop"] = stop

@@ -4,10 +4,11 @@ Pure functions: strings, prompt values and lists of message-likes become a list 
 blocks of older shapes become standard ones. The caller's messages are never changed.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from dragoman.messages import BaseMessage, HumanMessage, convert_to_messages
+from dragoman.messages.translate import standard_blocks
 
 __all__ = ["standard_inputs", "to_messages"]
 
@@ -67,56 +68,7 @@ def _is_old(block: Any) -> bool:
     )
 
 
-def _standard(block: Mapping[str, Any]) -> dict[str, Any]:
-    if "source_type" in block:
-        return _from_v0(block)
-    if block["type"] == "input_audio":
-        audio = block["input_audio"]
-        return {
-            "type": "audio",
-            "base64": audio.get("data", ""),
-            "mime_type": f"audio/{audio.get('format', 'wav')}",
-        }
-    return _from_openai_file(block)
-
-
-def _from_openai_file(block: Mapping[str, Any]) -> dict[str, Any]:
-    file = block["file"]
-    extras = {"filename": file["filename"]} if file.get("filename") else {}
-    if "file_id" in file:
-        result: dict[str, Any] = {"type": "file", "file_id": file["file_id"]}
-    else:
-        data = str(file.get("file_data", ""))
-        head, comma, body = data.partition(",")
-        is_url = data.startswith("data:") and comma
-        mime = head[5:].partition(";")[0] if is_url else ""
-        result = {
-            "type": "file",
-            "base64": body if is_url else data,
-            "mime_type": mime or "application/pdf",
-        }
-    return {**result, "extras": extras} if extras else result
-
-
-# `source_type` -> the key of the standard block that holds the data, and the old key it stood in.
-SOURCES = {
-    "base64": ("base64", "data"),
-    "id": ("file_id", "id"),
-    "text": ("text", "text"),
-    "url": ("url", "url"),
-}
-
-
-def _from_v0(block: Mapping[str, Any]) -> dict[str, Any]:
-    source = block["source_type"]
-    if source not in SOURCES or SOURCES[source][1] not in block:
-        return dict(block)
-    new, old = SOURCES[source]
-    kind = "text-plain" if source == "text" else block.get("type")
-    result = {"type": kind, new: block[old]}
-    for key, value in block.items():
-        if key == "metadata":
-            result["extras"] = value
-        elif key not in ("type", "source_type", old):
-            result[key] = value
-    return result
+def _standard(block: dict[str, Any]) -> Any:
+    """Return the block in standard form, or as it is where there is none."""
+    made = standard_blocks([block])
+    return block if len(made) != 1 or made[0]["type"] == "non_standard" else made[0]
