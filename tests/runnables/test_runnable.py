@@ -203,8 +203,8 @@ def test_nothing_is_built_when_nobody_listens(monkeypatch):
 
     from dragoman.runnables import _scope, config
 
-    chain = RunnableLambda(lambda x: x + 1) | RunnableLambda(str) | Length()
-    assert chain.invoke(1) == 1
+    chain = RunnableLambda(lambda x: x + 1) | RunnablePassthrough() | RunnableLambda(str)
+    assert chain.invoke(1) == "2"
 
     def forbidden(*args, **kwargs):
         raise AssertionError("built although nobody listens")
@@ -213,9 +213,9 @@ def test_nothing_is_built_when_nobody_listens(monkeypatch):
     monkeypatch.setattr(config, "ensure_config", forbidden)
     monkeypatch.setattr(_scope, "ensure_config", forbidden)
     monkeypatch.setattr(_scope, "get_callback_manager_for_config", forbidden)
-    assert chain.invoke(1) == 1
-    assert chain.batch([1, 2]) == [1, 1]
-    assert list(chain.stream(1)) == [1]
+    assert chain.invoke(1) == "2"
+    assert chain.batch([1, 2]) == ["2", "3"]
+    assert list(chain.stream(1)) == ["2"]
 
 
 def test_the_public_names_are_langchains():
@@ -291,3 +291,27 @@ async def test_a_cancelled_stream_closes_its_steps():
     with pytest.raises(asyncio.CancelledError):
         await task
     assert closed == [True]
+
+
+async def test_a_users_class_in_a_chain_is_always_given_a_config(colour):
+    """As in LangChain: its `invoke` may say `config["tags"]` without asking."""
+
+    class Tags(Runnable):
+        def invoke(self, input, config=None, **kwargs):
+            return config["tags"], config["metadata"], config["configurable"]
+
+    step, nothing = Tags(), ([], {}, {})
+    chain = RunnablePassthrough() | step
+
+    assert await colour.invoke(chain, 1) == nothing
+    assert await colour.stream(chain, 1) == [nothing]
+    assert await colour.batch(chain, [1, 2]) == [nothing, nothing]
+    assert await colour.batch(step, [1, 2]) == [nothing, nothing]
+    assert await colour.as_completed(step, [1]) == [(0, nothing)]
+    assert await colour.invoke(step.map(), [1]) == [nothing]
+    assert await colour.invoke(step.bind(a=1), 1) == nothing
+    assert await colour.invoke(step.with_retry(), 1) == nothing
+    assert await colour.invoke(step.with_fallbacks([step]), 1) == nothing
+    assert await colour.invoke(RunnablePassthrough() | {"a": step}, 1) == {"a": nothing}
+    assert await colour.invoke(RunnableLambda(lambda x: step), 1) == nothing
+    assert await colour.invoke(chain, 1, {"tags": ["t"]}) == (["t"], {}, {})

@@ -13,14 +13,20 @@ from typing import Any
 
 from dragoman._door import MAX_THREADS, Door
 from dragoman.callbacks.ambient import var_child_runnable_config
-from dragoman.runnables.config import get_config_list
+from dragoman.runnables.config import config_for, get_config_list
 
 __all__ = ["abatch_as_completed", "batch", "batch_as_completed", "configs_for", "limit_of"]
 
 
-def configs_for(config: Any, n_inputs: int) -> Sequence[Mapping[str, Any] | None]:
-    """Return one config for each input: None for each when nothing is said."""
-    if config is None and var_child_runnable_config.get() is None:
+def configs_for(
+    config: Any, n_inputs: int, step: object = None
+) -> Sequence[Mapping[str, Any] | None]:
+    """Return one config for each input: None for each when nothing is said and `step` takes that."""
+    if (
+        config is None
+        and var_child_runnable_config.get() is None
+        and (step is None or config_for(step, None) is None)
+    ):
         return [None] * n_inputs
     return get_config_list(config, n_inputs)
 
@@ -40,7 +46,7 @@ async def batch(
     kwargs: dict[str, Any],
 ) -> list[Any]:
     """Return the outputs in order; a step that never waits runs inline, others several at a time."""
-    configs = configs_for(config, len(inputs))
+    configs = configs_for(config, len(inputs), step)
 
     if not (step._waits or return_exceptions or door.is_async):
         return [step.invoke(v, c, **kwargs) for v, c in zip(inputs, configs, strict=True)]
@@ -72,7 +78,7 @@ def batch_as_completed(
     kwargs: dict[str, Any],
 ) -> Iterator[tuple[int, Any]]:
     """Yield `(index, output)` as the outputs come; closing it starts no further input."""
-    configs = configs_for(config, len(inputs))
+    configs = configs_for(config, len(inputs), step)
     done: queue.SimpleQueue[tuple[int, Any, BaseException | None]] = queue.SimpleQueue()
     order = iter(range(len(inputs)))
     stopped = threading.Event()
@@ -113,7 +119,7 @@ async def abatch_as_completed(
     kwargs: dict[str, Any],
 ) -> AsyncIterator[tuple[int, Any]]:
     """Yield `(index, output)` as the outputs come; closing it cancels the inputs that still run."""
-    configs = configs_for(config, len(inputs))
+    configs = configs_for(config, len(inputs), step)
     gate = asyncio.Semaphore(limit_of(configs) or max(len(inputs), 1))
 
     async def one(index: int) -> tuple[int, Any]:

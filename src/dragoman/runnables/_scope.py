@@ -15,6 +15,7 @@ from dragoman.callbacks.runs import AsyncCallbackManagerForChainRun, CallbackMan
 from dragoman.runnables._inspection import NOTHING, takes
 from dragoman.runnables.config import (
     Resolved,
+    config_for,
     ensure_config,
     get_async_callback_manager_for_config,
     get_callback_manager_for_config,
@@ -62,6 +63,12 @@ class Scope:
         label = None if tag is None else f"{tag}{number}"
         assert self.config is not None
         return Resolved(self.config, callbacks=self.manager.get_child(label))
+
+    def to(
+        self, step: object, tag: str | None = None, number: object = ""
+    ) -> Mapping[str, Any] | None:
+        """Return the config to call `step` with: `child`, made full for a user's own class."""
+        return config_for(step, self.child(tag, number))
 
     def shown(self) -> dict[str, Any]:
         """Return the full config to show to user code."""

@@ -13,6 +13,7 @@ from typing_extensions import override
 from dragoman.runnables._fields import ConfigurableFieldSpec
 from dragoman.runnables.config import (
     RunnableConfig,
+    config_for,
     merge_configs,
 )
 from dragoman.runnables.runnable import Runnable
@@ -133,7 +134,7 @@ class RunnableBindingBase(RunnableSerializable[Input, Output], Generic[Input, Ou
     def _config(self, config: RunnableConfig | None) -> Any:
         """Return what to pass on; nothing is built when nothing was given in advance."""
         if not self.config and not self.config_factories:
-            return config
+            return config if config is not None else config_for(self.bound, None)
         return self._merge_configs(config)
 
     def _configs(self, config: Any, n_inputs: int) -> Any:
@@ -254,8 +255,7 @@ class RunnableBinding(RunnableBindingBase[Input, Output]):
     def with_config(
         self, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Runnable[Input, Output]:
-        given = cast("RunnableConfig", {**(config or {}), **kwargs})
-        return self._but(config=merge_configs(self.config, given))
+        return self._but(config={**self.config, **(config or {}), **kwargs})
 
     @override
     def with_types(

@@ -93,9 +93,9 @@ class RunnableBranch(RunnableSerializable[Input, Output], Streaming[Input, Outpu
     async def _chosen(self, door: Door, value: Any, scope: Scope) -> tuple[Runnable[Any, Any], Any]:
         """Return the step to take, and the config for it."""
         for number, (condition, step) in enumerate(self.branches, 1):
-            if await door.invoke(condition, value, scope.child("condition:", number)):
-                return step, scope.child("branch:", number)
-        return self.default, scope.child("branch:default")
+            if await door.invoke(condition, value, scope.to(condition, "condition:", number)):
+                return step, scope.to(step, "branch:", number)
+        return self.default, scope.to(self.default, "branch:default")
 
     @override
     async def _run(self, door: Door, value: Any, scope: Scope, kwargs: dict[str, Any]) -> Any:

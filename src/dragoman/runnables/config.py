@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import Context, copy_context
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, ParamSpec, TypeVar, cast
 from uuid import UUID
 
@@ -24,6 +24,7 @@ from dragoman.runnables._inspection import accepts_config, accepts_run_manager
 
 __all__ = [
     "CONFIG_KEYS",
+    "config_for",
     "DEFAULT_RECURSION_LIMIT",
     "ContextThreadPoolExecutor",
     "EmptyDict",
@@ -124,6 +125,25 @@ def ensure_config(config: Mapping[str, Any] | None = None) -> RunnableConfig:
     return cast("RunnableConfig", full)
 
 
+_CALLS = ("invoke", "ainvoke", "batch", "abatch", "stream", "astream", "transform", "atransform")
+
+
+@lru_cache(maxsize=2048)
+def _takes_none(kind: type) -> bool:
+    """Return whether all calls of a class are this package's, which take None for an empty config."""
+    return all(
+        (getattr(getattr(kind, name), "__module__", None) or "").startswith("dragoman.")
+        for name in _CALLS
+    )
+
+
+def config_for(step: object, config: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """Return the config that a chain calls `step` with: a full one if the step is a user's class."""
+    if type(config) is Resolved or _takes_none(type(step)):
+        return config
+    return ensure_config(config)
+
+
 def resolve_config(config: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
     """Return the config in force, or None when neither the caller nor a surrounding chain says anything."""
     ambient = var_child_runnable_config.get()
@@ -214,10 +234,9 @@ def merge_configs(*configs: Mapping[str, Any] | None) -> RunnableConfig:
 
     Of every other value the last given wins; a default recursion limit does not override another.
     """
-    merged: dict[str, Any] = {}
-    for config in configs:
-        if config is None:
-            continue
+    given = [config for config in configs if config is not None]
+    merged: dict[str, Any] = {"tags": [], "metadata": {}, "configurable": {}} if given else {}
+    for config in given:
         for key, value in ensure_config_keys(config).items():
             match key:
                 case "metadata" | "configurable":

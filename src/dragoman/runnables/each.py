@@ -72,7 +72,7 @@ class RunnableEachBase(RunnableSerializable[Any, Any], OneBody[Any, Any]):
 
     @override
     async def _run(self, door: Door, value: Any, scope: Scope, kwargs: dict[str, Any]) -> Any:
-        configs = None if scope.config is None else [scope.child() for _ in value]
+        configs = None if scope.config is None else [scope.to(self.bound) for _ in value]
         method = self.bound.abatch if door.is_async else self.bound.batch
         return await door.tell(method, list(value), cast("Any", configs), **kwargs)
 

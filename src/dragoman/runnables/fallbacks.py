@@ -103,7 +103,7 @@ class RunnableWithFallbacks(RunnableSerializable[Input, Output], Streaming[Input
         last: BaseException | None = None
         for step in self.runnables:
             try:
-                return await door.invoke(step, self._told(value, last), scope.child(), **kwargs)
+                return await door.invoke(step, self._told(value, last), scope.to(step), **kwargs)
             except self.exceptions_to_handle as error:
                 first = first or error
                 last = error
@@ -150,7 +150,7 @@ class RunnableWithFallbacks(RunnableSerializable[Input, Output], Streaming[Input
                 done = await door.tell(
                     step.abatch if door.is_async else step.batch,
                     [self._told(inputs[at], last.get(at)) for at in left],
-                    [cast("RunnableConfig", scopes[at].child() or {}) for at in left],
+                    [cast("RunnableConfig", scopes[at].to(step) or {}) for at in left],
                     return_exceptions=True,
                     **kwargs,
                 )
@@ -196,7 +196,7 @@ class RunnableWithFallbacks(RunnableSerializable[Input, Output], Streaming[Input
             value = self._told(total.value, last)
             output = None
             try:
-                output = iter(step.stream(value, cast("Any", scope.child()), **kwargs))
+                output = iter(step.stream(value, cast("Any", scope.to(step)), **kwargs))
                 piece = next(output, _NOTHING)
             except self.exceptions_to_handle as error:
                 close_all([output])
@@ -228,7 +228,7 @@ class RunnableWithFallbacks(RunnableSerializable[Input, Output], Streaming[Input
             value = self._told(total.value, last)
             output = None
             try:
-                output = aiter(step.astream(value, cast("Any", scope.child()), **kwargs))
+                output = aiter(step.astream(value, cast("Any", scope.to(step)), **kwargs))
                 piece = await anext(output, _NOTHING)
             except self.exceptions_to_handle as error:
                 await aclose_all([output])

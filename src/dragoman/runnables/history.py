@@ -208,7 +208,7 @@ class RunnableWithMessageHistory(RunnableSerializable[Any, Any], Streaming[Any, 
     async def _run(self, door: Door, value: Any, scope: Scope, kwargs: dict[str, Any]) -> Any:
         history = self._history(scope)
         given = self._with_history(value, await self._load(door, history))
-        output = await door.invoke(self.bound, given, scope.child(), **kwargs)
+        output = await door.invoke(self.bound, given, scope.to(self.bound), **kwargs)
         await self._store(door, history, value, output)
         return output
 
@@ -225,7 +225,7 @@ class RunnableWithMessageHistory(RunnableSerializable[Any, Any], Streaming[Any, 
             return
         history = self._history(scope)
         given = self._with_history(asked.value, run(self._load(SYNC, history)))
-        for piece in self.bound.stream(given, scope.child(), **kwargs):
+        for piece in self.bound.stream(given, scope.to(self.bound), **kwargs):
             said.feed(piece)
             yield piece
         run(self._store(SYNC, history, asked.value, said.value))
@@ -240,7 +240,7 @@ class RunnableWithMessageHistory(RunnableSerializable[Any, Any], Streaming[Any, 
             return
         history = self._history(scope)
         given = self._with_history(asked.value, await self._load(ASYNC, history))
-        output = self.bound.astream(given, scope.child(), **kwargs)
+        output = self.bound.astream(given, scope.to(self.bound), **kwargs)
         try:
             async for piece in output:
                 said.feed(piece)

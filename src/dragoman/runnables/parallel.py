@@ -126,10 +126,10 @@ class RunnableParallel(
             if step._waits:
                 waiting.append(key)
             else:
-                output[key] = await door.invoke(step, value, scope.child("map:key:", key))
+                output[key] = await door.invoke(step, value, scope.to(step, "map:key:", key))
 
         def body(key: str) -> Callable[[], Coroutine[Any, Any, Any]]:
-            child = scope.child("map:key:", key)
+            child = scope.to(self.steps__[key], "map:key:", key)
             return lambda: door.invoke(self.steps__[key], value, child)
 
         limit = (scope.config or {}).get("max_concurrency")
@@ -144,7 +144,7 @@ class RunnableParallel(
     def _merged(self, inputs: Iterator[Any], scope: Scope) -> Iterator[AddableDict]:
         copies = tee(inputs, len(self.steps__))
         streams = {
-            key: step.transform(copy, cast("Any", scope.child("map:key:", key)))
+            key: step.transform(copy, cast("Any", scope.to(step, "map:key:", key)))
             for (key, step), copy in zip(self.steps__.items(), copies, strict=True)
         }
         pieces = merge(streams)
@@ -159,7 +159,7 @@ class RunnableParallel(
     ) -> AsyncIterator[AddableDict]:
         copies = atee(inputs, len(self.steps__))
         streams = {
-            key: step.atransform(copy, cast("Any", scope.child("map:key:", key)))
+            key: step.atransform(copy, cast("Any", scope.to(step, "map:key:", key)))
             for (key, step), copy in zip(self.steps__.items(), copies, strict=True)
         }
         pieces = amerge(streams)

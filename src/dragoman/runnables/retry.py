@@ -66,9 +66,10 @@ class RunnableRetry(RunnableBindingBase[Input, Output]):
         wait += random.random() * given.get("jitter", 1.0)  # noqa: S311 - no secret depends on it
         return max(0.0, min(longest, wait))
 
-    @staticmethod
-    def _child(scope: Scope, attempt: int) -> Any:
-        return scope.child() if attempt == 1 else scope.child("retry:attempt:", attempt)
+    def _child(self, scope: Scope, attempt: int) -> Any:
+        if attempt == 1:
+            return scope.to(self.bound)
+        return scope.to(self.bound, "retry:attempt:", attempt)
 
     async def _run(self, door: Door, value: Any, scope: Scope, kwargs: dict[str, Any]) -> Any:
         attempt = 1

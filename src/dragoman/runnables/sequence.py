@@ -18,7 +18,7 @@ from dragoman.runnables._one_body import Streaming
 from dragoman.runnables._runs_of_batch import close_runs, fail_runs, open_runs
 from dragoman.runnables._scope import Scope
 from dragoman.runnables.coerce import coerce_to_runnable
-from dragoman.runnables.config import RunnableConfig
+from dragoman.runnables.config import RunnableConfig, config_for
 from dragoman.runnables.runnable import Runnable, RunnableLike
 from dragoman.runnables.serializable import RunnableSerializable
 from dragoman.runnables.utils import Input, Output
@@ -151,10 +151,11 @@ class RunnableSequence(RunnableSerializable[Input, Output], Streaming[Input, Out
         if not is_bare(config):
             return super().invoke(input, config, **kwargs)
         # `_run` without a frame and a door: a third of what a chain of cheap steps costs.
-        value: Any = self.first.invoke(input, None, **kwargs)
+        first, last = self.first, self.last
+        value: Any = first.invoke(input, config_for(first, None), **kwargs)
         for step in self.middle:
-            value = step.invoke(value)
-        return self.last.invoke(value)
+            value = step.invoke(value, config_for(step, None))
+        return last.invoke(value, config_for(last, None))
 
     @override
     async def ainvoke(
@@ -162,16 +163,17 @@ class RunnableSequence(RunnableSerializable[Input, Output], Streaming[Input, Out
     ) -> Output:
         if not is_bare(config):
             return await super().ainvoke(input, config, **kwargs)
-        value: Any = await self.first.ainvoke(input, None, **kwargs)
+        first, last = self.first, self.last
+        value: Any = await first.ainvoke(input, config_for(first, None), **kwargs)
         for step in self.middle:
-            value = await step.ainvoke(value)
-        return await self.last.ainvoke(value)
+            value = await step.ainvoke(value, config_for(step, None))
+        return await last.ainvoke(value, config_for(last, None))
 
     @override
     async def _run(self, door: Door, value: Any, scope: Scope, kwargs: dict[str, Any]) -> Any:
         number = 1
         for step in (self.first, *self.middle, self.last):
-            value = await door.invoke(step, value, scope.child("seq:step:", number), **kwargs)
+            value = await door.invoke(step, value, scope.to(step, "seq:step:", number), **kwargs)
             kwargs = {}  # for the first step only
             number += 1
         return value
@@ -181,7 +183,7 @@ class RunnableSequence(RunnableSerializable[Input, Output], Streaming[Input, Out
         stages: list[Any] = []
         for number, step in enumerate(self.steps, 1):
             transform: Any = step.atransform if scope.is_async else step.transform
-            inputs = transform(inputs, scope.child("seq:step:", number), **kwargs)
+            inputs = transform(inputs, scope.to(step, "seq:step:", number), **kwargs)
             kwargs = {}
             stages.append(inputs)
         return stages
@@ -235,9 +237,10 @@ class RunnableSequence(RunnableSerializable[Input, Output], Streaming[Input, Out
     ) -> None:
         """Replace `values` by the outputs; failed ones hold their exception."""
         alive = list(range(len(values)))
-        plain = all(scope.config is None for scope in scopes)
         for number, step in enumerate(self.steps, 1):
-            configs = None if plain else [scopes[i].child("seq:step:", number) or {} for i in alive]
+            configs = [scopes[i].to(step, "seq:step:", number) for i in alive]
+            if all(config is None for config in configs):
+                configs = None
             outputs: list[Any] = await door.tell(
                 step.abatch if door.is_async else step.batch,
                 [values[i] for i in alive],
