@@ -306,6 +306,12 @@ if how == "sync":
     model.invoke("hi"); stream = model.stream("hi"); next(stream)
 elif how == "runs":
     for _ in range(3): asyncio.run(once())
+elif how == "left open":
+    async def main():
+        stream = model.astream("hi"); await anext(stream)
+        chain = (model | (lambda m: m)).astream("hi"); await anext(chain)
+        return stream, chain
+    for _ in range(3): asyncio.run(main())
 elif how == "closed loop":
     loop = asyncio.new_event_loop(); loop.run_until_complete(model.ainvoke("hi")); loop.close()
 elif how == "thread":
@@ -315,7 +321,7 @@ print("done")
 """
 
 
-@pytest.mark.parametrize("how", ["sync", "runs", "closed loop", "thread"])
+@pytest.mark.parametrize("how", ["sync", "runs", "left open", "closed loop", "thread"])
 def test_no_warning_at_exit(how: str, slow: ScriptedServer) -> None:
     command = [sys.executable, "-W", "error", "-c", PROGRAM, f"{slow.url}/v1", how]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)

@@ -4,31 +4,38 @@ The HTTP client passes every HTTP chunk through five generators of its own, and 
 event a chunk: this costs more than decoding the event. So a plain HTTP/1.1 body is read from the
 client's connection itself, by its own parser: all the chunks of one network read come out together,
 and the connection is left as the client expects it. Whatever looks otherwise (another transport,
-another version of the client, a compressed body) is read the documented way.
+another version of the client, a rare compression) is read the documented way.
 """
 
+import zlib
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 __all__ = ["async_bytes", "bytes_of"]
 
 _READ_BYTES = 1 << 16
+_UNPACKED = frozenset({"identity", "gzip", "x-gzip"})
+_GZIP = 31  # zlib's window bits for gzip
 
 
 def bytes_of(response: Any) -> Iterator[bytes]:
     """Return an iterator over the body of a sync reply."""
-    if "content-encoding" in response.headers:
-        return response.iter_bytes()
+    packing = response.headers.get("content-encoding", "identity")
     found = _connection(response)
-    return iter(response.stream) if found is None else _read(*found)
+    if found is None or packing not in _UNPACKED:
+        return response.iter_bytes()
+    data = _read(*found)
+    return data if packing == "identity" else _unpacked(data)
 
 
 def async_bytes(response: Any) -> AsyncIterator[bytes]:
     """Return an iterator over the body of an async reply."""
-    if "content-encoding" in response.headers:
-        return response.aiter_bytes()
+    packing = response.headers.get("content-encoding", "identity")
     found = _connection(response)
-    return aiter(response.stream) if found is None else _aread(*found)
+    if found is None or packing not in _UNPACKED:
+        return response.aiter_bytes()
+    data = _aread(*found)
+    return data if packing == "identity" else _aunpacked(data)
 
 
 def _connection(response: Any) -> tuple[Any, Any, float | None] | None:
@@ -61,6 +68,20 @@ async def _aread(parser: Any, network: Any, read_s: float | None) -> AsyncIterat
             yield data
         elif not is_over:
             parser.receive_data(await network.read(_READ_BYTES, timeout=read_s))
+
+
+def _unpacked(data: Iterator[bytes]) -> Iterator[bytes]:
+    unpacker = zlib.decompressobj(_GZIP)
+    for piece in data:
+        if out := unpacker.decompress(piece):
+            yield out
+
+
+async def _aunpacked(data: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    unpacker = zlib.decompressobj(_GZIP)
+    async for piece in data:
+        if out := unpacker.decompress(piece):
+            yield out
 
 
 def _take(parser: Any) -> tuple[bytes, bool]:

@@ -43,6 +43,24 @@ class _Stream(msgspec.Struct):
     chunks: list[Any]
     is_over: bool = False
 
+    def take(self, data: bytes | None) -> "list[AIMessageChunk]":
+        """Return the chunks of one read; None is the end of the bytes.
+
+        Raises:
+            DragomanError: As the reader says.
+        """
+        if data is not None:
+            return self.reader.feed(data)
+        self.is_over = True
+        return self.reader.close()
+
+    def check(self) -> None:
+        """Raise an error that came behind the chunks given out; see to it that a finished reply ends."""
+        if self.reader.fault is not None:
+            raise self.reader.fault
+        if self.reader.is_done and not self.is_over:
+            self.reply.watchdog.arm(_GRACE_S)
+
 
 class Exchange:
     """One model call.
@@ -69,19 +87,14 @@ class Exchange:
     def stream(self) -> "Generator[AIMessageChunk, None, None]":
         """Yield the chunks of a streamed reply; closing the generator closes the reply."""
         stream = run(self._again(SYNC, self._begin))
-        reply, reader, feed = stream.reply, stream.reader, stream.reader.feed
+        reply, chunks = stream.reply, stream.chunks
         try:
-            yield from stream.chunks
-            if reader.fault is not None:
-                raise reader.fault
-            if not stream.is_over:
-                for data in reply.source:
-                    yield from feed(data)
-                    if reader.fault is not None:
-                        raise reader.fault
-                    if reader.is_done:
-                        reply.watchdog.arm(_GRACE_S)
-                yield from reader.close()
+            while True:
+                yield from chunks
+                stream.check()
+                if stream.is_over:
+                    break
+                chunks = stream.take(next(reply.source, None))
         except Exception as error:  # noqa: BLE001 - `_ended` raises all but one kind again
             yield from self._ended(error, stream)
         finally:
@@ -90,27 +103,24 @@ class Exchange:
     async def astream(self) -> "AsyncGenerator[AIMessageChunk, None]":
         """Yield the chunks of a streamed reply; closing the generator closes the reply."""
         stream = await self._again(ASYNC, self._begin)
-        reply, reader, feed = stream.reply, stream.reader, stream.reader.feed
+        reply, chunks = stream.reply, stream.chunks
         try:
-            for chunk in stream.chunks:
-                yield chunk
-            if reader.fault is not None:
-                raise reader.fault
-            if not stream.is_over:
-                async for data in reply.source:
-                    for chunk in feed(data):
-                        yield chunk
-                    if reader.fault is not None:
-                        raise reader.fault
-                    if reader.is_done:
-                        reply.watchdog.arm(_GRACE_S)
-                for chunk in reader.close():
+            while True:
+                for chunk in chunks:
                     yield chunk
+                stream.check()
+                if stream.is_over:
+                    break
+                chunks = stream.take(await anext(reply.source, None))
+        except GeneratorExit:
+            reply.close_soon()
+            raise
         except Exception as error:  # noqa: BLE001 - `_ended` raises all but one kind again
             for chunk in self._ended(error, stream):
                 yield chunk
         finally:
-            await reply.close(ASYNC)
+            if not reply.is_closing:
+                await reply.close(ASYNC)
 
     async def _again(self, door: Door, attempt: "Callable[[Door], Awaitable[Any]]") -> Any:
         """Return what `attempt` returns, tried again as the rules of `retry` say."""
@@ -209,17 +219,14 @@ class Exchange:
 
 async def _read_first(door: Door, stream: _Stream, first: bytes) -> None:
     """Read until a chunk shows something, or the stream is over; `first` was read before."""
-    reader, chunks = stream.reader, stream.chunks
-    while not any(map(shows, chunks)):
-        data = first or await read_next(door, stream.reply.source)
-        first = b""
-        if data is None:
-            chunks += reader.close()
-            stream.is_over = True
+    data: bytes | None = first or await read_next(door, stream.reply.source)
+    while True:
+        stream.chunks += stream.take(data)
+        if stream.is_over or any(map(shows, stream.chunks)):
             return
-        chunks += reader.feed(data)
-        if reader.fault is not None and not any(map(shows, chunks)):
-            raise reader.fault
+        if stream.reader.fault is not None:
+            raise stream.reader.fault
+        data = await read_next(door, stream.reply.source)
 
 
 def _is_error(data: Any) -> bool:

@@ -14,7 +14,7 @@ import functools
 import os
 import threading
 import weakref
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Coroutine
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     import httpx2
 
-__all__ = ["Settings", "client_for"]
+__all__ = ["Settings", "client_for", "finish_later"]
 
 _PROXY_VARIABLES = tuple(
     name
@@ -86,6 +86,7 @@ class _LoopClients(_Clients):
     def __init__(self) -> None:
         super().__init__()
         self.closer: AsyncGenerator[None, None] | None = None
+        self.closing: set[asyncio.Task[None]] = set()
 
     async def until_shutdown(self) -> AsyncGenerator[None, None]:
         """Wait for the loop to finalize its async generators, then close the clients."""
@@ -96,6 +97,8 @@ class _LoopClients(_Clients):
             while self.by_settings:
                 _, client = self.by_settings.popitem()
                 await client.aclose()
+            while self.closing:
+                await asyncio.gather(*self.closing, return_exceptions=True)
 
 
 _local = threading.local()
@@ -126,6 +129,15 @@ async def client_for(door: Door, settings: Settings) -> Any:
         if client is None:
             client = running.by_settings[settings] = make_client(settings, asynchronous=True)
     return client
+
+
+def finish_later(work: Coroutine[Any, Any, None]) -> None:
+    """Do `work` in a task of the running loop, which waits for it before it shuts down."""
+    loop = asyncio.get_running_loop()
+    closing = _loop_clients(loop).closing
+    task = loop.create_task(work)
+    closing.add(task)
+    task.add_done_callback(closing.discard)
 
 
 def make_client(

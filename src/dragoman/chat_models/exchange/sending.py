@@ -5,10 +5,10 @@ from typing import Any
 
 import msgspec
 
-from dragoman._door import Door
+from dragoman._door import ASYNC, Door
 from dragoman.chat_models.exchange import faults
 from dragoman.chat_models.exchange.bytes_of import async_bytes, bytes_of
-from dragoman.chat_models.exchange.pool import Settings, client_for
+from dragoman.chat_models.exchange.pool import Settings, client_for, finish_later
 from dragoman.chat_models.exchange.retry import Retry
 from dragoman.chat_models.exchange.timeouts import Timeouts
 from dragoman.chat_models.exchange.watchdog import Watchdog
@@ -63,9 +63,10 @@ class Reply:
         call: What was asked.
         watchdog: The bound of the whole call.
         source: An iterator over the bytes of the body, once `open_source` was called.
+        is_closing: Whether `close_soon` was called.
     """
 
-    __slots__ = ("call", "response", "source", "watchdog", "wire")
+    __slots__ = ("call", "is_closing", "response", "source", "watchdog", "wire")
 
     def __init__(self, wire: Wire, call: HttpCall, response: Any, watchdog: Watchdog) -> None:
         self.wire = wire
@@ -73,6 +74,7 @@ class Reply:
         self.response = response
         self.watchdog = watchdog
         self.source: Any = None
+        self.is_closing = False
 
     @property
     def content_type(self) -> str:
@@ -111,6 +113,15 @@ class Reply:
                 await door.either(close, close)
         finally:
             await door.either(response.close, response.aclose)
+
+    def close_soon(self) -> None:
+        """Close in a task of its own, for an async generator that is being closed.
+
+        When a loop shuts down it closes all generators at once, outer and inner ones. One that waits
+        while it is closed is then closed a second time by those around it, which Python refuses.
+        """
+        self.is_closing = True
+        finish_later(self.close(ASYNC))
 
     def fault(self, error: Exception, *, in_stream: bool) -> Exception:
         """Return what to raise for `error`: a bug as it is, all else as a `ModelError`."""
