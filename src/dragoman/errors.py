@@ -87,7 +87,10 @@ def short(value: object, limit: int = 80) -> str:
 
     A string is cut before its `repr` is made, so that a huge payload costs nothing.
     """
-    text = repr(value[: limit + 1] if isinstance(value, (str, bytes)) else value)
+    try:
+        text = repr(value[: limit + 1] if isinstance(value, (str, bytes)) else value)
+    except RecursionError:  # nested deeper than Python can print
+        text = f"<a {type(value).__name__} nested too deep to show>"
     return text if len(text) <= limit else text[: limit - 3] + "..."
 
 

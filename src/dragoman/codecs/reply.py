@@ -140,6 +140,9 @@ class Reply:
 
     def forget_block(self, key: Any) -> None:
         """Close the block with this key: the next mention starts another one."""
+        for half in [h for h in self._halves if isinstance(h, tuple) and h[0] == key]:
+            del self._halves[half]
+            self.block(key, {half[1]: "\ufffd"})
         self._blocks.pop(key, None)
 
     def call(

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from dragoman.errors import DecodeError
+from dragoman.errors import DecodeError, short
 from dragoman.messages.content import InvalidToolCall, ToolCall
 from dragoman.messages.partial_json import decode_json
 
@@ -53,7 +53,7 @@ def raw_text(raw: Any) -> str | None:
     try:
         return msgspec.json.encode(raw).decode()
     except (TypeError, ValueError, RecursionError):
-        return str(raw)
+        return short(raw, 1000)
 
 
 def make_call(

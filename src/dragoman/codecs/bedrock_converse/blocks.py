@@ -280,7 +280,7 @@ class BlockWriter:
             return None
         id = given["toolUseId"]
         if kind == "toolUse":
-            self.called[str(given.get("name"))] = None
+            self.called[as_str(given.get("name")) or "None"] = None
         fitted = ids.call(id) if kind == "toolUse" else ids.result(id)
         return {str(kind): {**given, "toolUseId": fitted}}
 

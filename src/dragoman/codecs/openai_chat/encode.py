@@ -85,7 +85,8 @@ def _tool(tool: dict[str, Any], changes: list[Change] | None, k: int) -> dict[st
     function = function_tool(tool)
     if function is not None:
         return {"type": "function", "function": function}
-    if "type" in tool and not str(tool["type"])[-8:].isdecimal():
+    kind = tool.get("type")
+    if isinstance(kind, str) and not kind[-8:].isdecimal():
         return tool  # a server tool of this wire's speakers (`openrouter:web_search`)
     note(changes, f"$.tools[{k}]", "dropped_tool", "the tool belongs to another provider")
     return None

@@ -12,7 +12,7 @@ from dragoman.codecs.media import as_data_url, media_of
 from dragoman.codecs.notes import note
 from dragoman.codecs.openai_responses.tables import API, PART_TYPES
 from dragoman.codecs.origin import foreign_value, non_standard
-from dragoman.codecs.shapes import as_dict, as_dicts
+from dragoman.codecs.shapes import as_dict, as_dicts, as_str
 from dragoman.errors import EncodeError, short
 
 __all__ = [
@@ -42,7 +42,7 @@ def read_annotations(annotations: Any) -> list[dict[str, Any]]:
     """Return the annotations of an `output_text` part in standard form."""
     found: list[dict[str, Any]] = []
     for raw in as_dicts(annotations):
-        fields = _CITED.get(str(raw.get("type")))
+        fields = _CITED.get(as_str(raw.get("type")) or "")
         if fields is None:
             found.append({"type": "non_standard_annotation", "value": raw})
             continue

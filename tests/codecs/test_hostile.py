@@ -1,0 +1,74 @@
+"""Values nobody expects, at every place of every case: an error of ours or a result, never a crash."""
+
+import json
+
+import pytest
+from codec_kit import _places, cases, codec_of, read_json
+
+from dragoman.codecs import SUPPORTED
+from dragoman.errors import DragomanError
+
+
+def nested(n, wrap):
+    value = wrap(None)
+    for _ in range(n):
+        value = wrap(value)
+    return value
+
+
+VALUES = {
+    "deep objects": nested(20_000, lambda v: {"a": v}),
+    "deep lists": nested(20_000, lambda v: [v]),
+    "NaN": float("nan"),
+    "infinity": float("-inf"),
+    "a huge number": 10**400,
+    "half a character": "\ud83d",
+    "NUL": "a\0b",
+    "bytes": b"x",
+    "a set": {1},
+}
+
+
+def read(codec, name, body):
+    if name == "request.json":
+        codec.encode_request(codec.decode_request(body))
+    else:
+        message = codec.decode_response(body)
+        assert isinstance(message.content_blocks, list)
+        assert isinstance(message.tool_calls, list)
+
+
+@pytest.mark.parametrize("value", VALUES.values(), ids=VALUES)
+@pytest.mark.parametrize("api", SUPPORTED)
+def test_a_hostile_value_anywhere_is_survived(api, value):
+    for name in ("request.json", "response.json"):
+        for _, folder in [c for c in cases(name) if c[0] == api]:
+            codec, body = codec_of(api, folder), read_json(folder / name)
+            for holder, key in list(_places(body)):
+                kept, holder[key] = holder[key], value
+                try:
+                    read(codec, name, body)
+                except DragomanError as error:
+                    told = str(error)
+                else:
+                    told = ""
+                assert len(told) < 3000
+                holder[key] = kept
+
+
+@pytest.mark.parametrize("api", SUPPORTED)
+def test_half_a_character_anywhere_in_a_reply_reaches_nobody(api):
+    for _, folder in [c for c in cases("response.json") if c[0] == api]:
+        codec, body = codec_of(api, folder), read_json(folder / "response.json")
+        for holder, key in list(_places(body)):
+            if isinstance(holder[key], str):
+                kept, holder[key] = holder[key], holder[key] + "\ud83d"
+                try:
+                    message = codec.decode_response(body)
+                    message.text.encode()
+                    for block in message.content_blocks:
+                        if block["type"] == "reasoning":
+                            block.get("reasoning", "").encode()
+                except DragomanError:
+                    json.dumps(body)
+                holder[key] = kept
