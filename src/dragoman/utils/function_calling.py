@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 from uuid import uuid4
+from weakref import WeakKeyDictionary
 
 from dragoman.errors import MessageError, short
 from dragoman.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
@@ -237,14 +238,22 @@ def _from_class(cls: type, *, keep_none: bool) -> Function:
 
 
 def _from_model(model: Any, name: str | None = None, description: str | None = None) -> Function:
-    schema = _json_schema(model)
-    title, text = schema.pop("title", None), schema.pop("description", None)
-    own = text if isinstance(text, str) else model.__doc__ if "__doc__" in vars(model) else ""
+    known = _known.get(model)
+    if known is None:
+        schema = _json_schema(model)
+        title, text = schema.pop("title", None), schema.pop("description", None)
+        own = text if isinstance(text, str) else model.__doc__ if "__doc__" in vars(model) else ""
+        known = title or model.__name__, own or "", remove_titles(schema)
+        _known[model] = known
     return {
-        "name": name or title or model.__name__,
-        "description": description if description is not None else own or "",
-        "parameters": remove_titles(schema),
+        "name": name or known[0],
+        "description": description if description is not None else known[1],
+        "parameters": deepcopy(known[2]),
     }
+
+
+# An agent binds its tools on every turn: a class says the same each time.
+_known: WeakKeyDictionary[type, tuple[str, str, dict[str, Any]]] = WeakKeyDictionary()
 
 
 def _json_schema(model: Any) -> dict[str, Any]:
