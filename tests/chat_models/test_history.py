@@ -96,3 +96,16 @@ def test_the_caller_s_list_is_not_changed(ask: Any) -> None:
     before = list(UNANSWERED)
     ask(UNANSWERED)
     assert before == UNANSWERED
+
+
+@pytest.mark.parametrize("name", ["previous_response_id", "conversation"])
+def test_a_conversation_on_the_provider_s_side_is_not_judged(
+    name: str, make: Any, server: ScriptedServer, hello: AIMessage, colour: Any
+) -> None:
+    server._handler = lambda request: Reply.message(hello, api="openai_responses")
+    model = make("openai_responses:gpt-5", history="strict")
+    colour.invoke(model, [ToolMessage("r", tool_call_id="call_1")], **{name: "resp_1"})
+    assert server.requests[-1].json["input"][0]["type"] == "function_call_output"
+    assert server.requests[-1].json[name] == "resp_1"
+    with pytest.raises(TranscriptError):
+        colour.invoke(model, [ToolMessage("r", tool_call_id="call_1")])

@@ -37,6 +37,10 @@ if TYPE_CHECKING:
 
 __all__ = ["ProviderChatModel"]
 
+# With one of these the beginning of the conversation is on the provider's side, and with it the calls
+# that results at the beginning of ours belong to.
+_SERVER_SIDE = frozenset({"previous_response_id", "conversation"})
+
 History = Literal["repair", "repair-lossy", "strict", "send"]
 
 
@@ -239,6 +243,8 @@ class ProviderChatModel(ToolBinding, BaseChatModel):
         row = self.provider
         codec = get_codec(row.api, row.dialect)
         history = kw.get("history", self.history)
+        if not _SERVER_SIDE.isdisjoint({*self.model_kwargs, *kw}):
+            history = "send"
         messages, notes = _valid(messages, row, str(kw.get("model", self.model)), history)
         changes: list[Change] = []
         request = self._request(messages, stop, kw, row, stream=stream)
