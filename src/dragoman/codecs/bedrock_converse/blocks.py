@@ -22,6 +22,7 @@ from dragoman.codecs.contract import Change
 from dragoman.codecs.media import media_of
 from dragoman.codecs.origin import foreign_value, is_from, provider_of
 from dragoman.codecs.pairing import WireIds
+from dragoman.codecs.shapes import as_str
 from dragoman.codecs.turns import blocks_of, transcript_of
 from dragoman.messages import BaseMessage, ToolMessage
 
