@@ -286,15 +286,16 @@ def load_messages(text: Any, *, legacy: bool = True) -> list[BaseMessage] | None
     """
     if text.__class__ is not str or not text.startswith('[{"lc"'):
         return None
-    if '__"' in text and ('"__lc_escaped__"' in text or f'"{TAG}"' in text):
+    # Long needles and single signs are found fastest; the exact question is asked only after them.
+    if "__lc_escaped__" in text or TAG in text:
         return None
-    if "\\u00" in text and _LETTER.search(text):
+    if "\\" in text and "\\u00" in text and _LETTER.search(text):
         return None
     try:
         envelopes = _decode()(text)
     except (msgspec.MsgspecError, MessageError, UnicodeError, RecursionError):
         return None
-    if text.count('"lc"') != len(envelopes):
+    if text.count('"lc') != len(envelopes) and text.count('"lc"') != len(envelopes):
         return None
     classes = _BY_ID if legacy else _UNTRUSTED
     for envelope in envelopes:
