@@ -10,7 +10,12 @@ from tests.language_models.models import AsyncStreaming, Streaming, Whole
 from dragoman.caches import InMemoryCache
 from dragoman.callbacks import BaseCallbackHandler
 from dragoman.globals import set_llm_cache
-from dragoman.language_models import BaseChatModel, FakeListChatModel, SimpleChatModel
+from dragoman.language_models import (
+    BaseChatModel,
+    FakeListChatModel,
+    SimpleChatModel,
+    is_openai_data_block,
+)
 from dragoman.messages import AIMessage, AIMessageChunk, HumanMessage, SystemMessage
 from dragoman.outputs import ChatGeneration, ChatGenerationChunk, ChatResult, Generation
 from dragoman.prompt_values import StringPromptValue
@@ -471,6 +476,23 @@ def test_a_custom_tokenizer_counts_rendered_messages():
 
 
 # Inputs of older shapes
+
+
+@pytest.mark.parametrize(
+    ("block", "kind"),
+    [
+        ({"type": "image_url", "image_url": {"url": "u"}}, "image"),
+        ({"type": "input_audio", "input_audio": {"data": "d", "format": "wav"}}, "audio"),
+        ({"type": "file", "file": {"file_id": "f"}}, "file"),
+        ({"type": "file", "file": {"file_data": "f", "filename": "n"}}, "file"),
+        ({"type": "file", "base64": "f"}, None),
+        ({"type": "text", "text": "t"}, None),
+    ],
+)
+def test_openais_data_blocks_are_told(block, kind):
+    assert is_openai_data_block(block) is (kind is not None)
+    for wanted in ("image", "audio", "file"):
+        assert is_openai_data_block(block, wanted) is (kind == wanted)
 
 
 def test_old_audio_and_file_blocks_reach_the_model_as_standard_ones():

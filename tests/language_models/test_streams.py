@@ -314,6 +314,18 @@ def test_no_chunks_at_all_is_an_error():
         asyncio.run(drain(AsyncStreaming(pieces=[])))
 
 
+def test_a_stream_can_be_made_a_result():
+    from dragoman.language_models.chat_models import agenerate_from_stream, generate_from_stream
+
+    model = AsyncStreaming()
+    result = generate_from_stream(model._stream([]))
+    assert type(result.generations[0].message) is AIMessage
+    assert result.generations[0].text == "ab"
+    assert asyncio.run(agenerate_from_stream(model._astream([]))) == result
+    with pytest.raises(ValueError, match="No generations found in stream"):
+        generate_from_stream(iter([]))
+
+
 def test_generic_fake_streams_words_calls_and_kwargs():
     call = {"name": "f", "args": {"a": 1}, "id": "q", "type": "tool_call"}
     message = AIMessage(

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         GenericFakeChatModel,
         ParrotFakeChatModel,
     )
+    from dragoman.language_models.inputs import is_openai_data_block
     from dragoman.language_models.llms import LLM, BaseLLM
     from dragoman.language_models.model_profile import ModelProfile, ModelProfileRegistry
     from dragoman.language_models.streams import AsyncMessageStream, MessageStream
@@ -49,6 +50,7 @@ __all__ = [
     "ModelProfileRegistry",
     "ParrotFakeChatModel",
     "SimpleChatModel",
+    "is_openai_data_block",
 ]
 
 _PLACES = {
@@ -72,6 +74,7 @@ _PLACES = {
     "ModelProfileRegistry": "model_profile",
     "ParrotFakeChatModel": "fake_chat_models",
     "SimpleChatModel": "chat_models",
+    "is_openai_data_block": "inputs",
 }
 
 

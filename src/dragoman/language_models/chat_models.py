@@ -31,7 +31,11 @@ from dragoman.language_models.calls import (
 from dragoman.language_models.hooks import Hooks, hooks_of
 from dragoman.language_models.inputs import standard_inputs, to_messages
 from dragoman.language_models.model_profile import ModelProfile
-from dragoman.language_models.replies import identified
+from dragoman.language_models.replies import (
+    agenerate_from_stream,
+    generate_from_stream,
+    identified,
+)
 from dragoman.language_models.streaming import astream_reply, stream_reply
 from dragoman.language_models.streams import AsyncMessageStream, MessageStream
 from dragoman.messages import AIMessage, BaseMessage
@@ -41,7 +45,12 @@ from dragoman.rate_limiters import BaseRateLimiter
 from dragoman.runnables import Runnable, RunnableConfig
 from dragoman.runnables.config import run_in_executor
 
-__all__ = ["BaseChatModel", "SimpleChatModel"]
+__all__ = [
+    "BaseChatModel",
+    "SimpleChatModel",
+    "agenerate_from_stream",
+    "generate_from_stream",
+]
 
 
 class BaseChatModel(BaseLanguageModel[AIMessage], ABC):

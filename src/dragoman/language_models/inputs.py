@@ -10,7 +10,7 @@ from typing import Any
 from dragoman.messages import BaseMessage, HumanMessage, convert_to_messages
 from dragoman.messages.translate import standard_blocks
 
-__all__ = ["standard_inputs", "to_messages"]
+__all__ = ["is_openai_data_block", "standard_inputs", "to_messages"]
 
 
 def to_messages(given: Any) -> list[BaseMessage]:
@@ -56,6 +56,28 @@ def standard_inputs(messages: list[BaseMessage]) -> list[BaseMessage]:
         blocks = [_standard(block) if _is_old(block) else block for block in content]
         result[index] = message.model_copy(update={"content": blocks})
     return messages if result is None else result
+
+
+def is_openai_data_block(block: dict[str, Any], filter_: str | None = None) -> bool:
+    """Return whether a block is an image, audio or file in OpenAI's chat form.
+
+    Args:
+        block: A content block.
+        filter_: `image`, `audio` or `file`: only that kind counts.
+
+    >>> is_openai_data_block({"type": "image_url", "image_url": {"url": "https://e.org/a.png"}})
+    True
+    """
+    kind = _OPENAI_KINDS.get(block.get("type") or "")
+    if kind is None or filter_ not in (None, kind):
+        return False
+    value = block.get(block["type"])
+    return isinstance(value, dict) and any(
+        isinstance(value.get(key), str) for key in ("url", "data", "file_data", "file_id")
+    )
+
+
+_OPENAI_KINDS = {"image_url": "image", "input_audio": "audio", "file": "file"}
 
 
 def _is_old(block: Any) -> bool:

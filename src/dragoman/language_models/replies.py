@@ -4,14 +4,22 @@ Ids, metadata and output version 1 are put on *copies* of the messages a user's 
 fake that answers with the same object twice must not answer with the same id twice.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any
 
 from dragoman.language_models.ids import new_run
-from dragoman.messages import AIMessage, AIMessageChunk, BaseMessage
-from dragoman.outputs import ChatGeneration, ChatResult, Generation
+from dragoman.messages import AIMessage, AIMessageChunk, BaseMessage, message_chunk_to_message
+from dragoman.outputs import ChatGeneration, ChatGenerationChunk, ChatResult, Generation
 
-__all__ = ["finish_result", "from_cache", "identified", "to_cache", "use_blocks"]
+__all__ = [
+    "agenerate_from_stream",
+    "finish_result",
+    "from_cache",
+    "generate_from_stream",
+    "identified",
+    "to_cache",
+    "use_blocks",
+]
 
 
 def finish_result(result: ChatResult, run_id: str, *, is_v1: bool, is_ours: bool) -> ChatResult:
@@ -53,6 +61,30 @@ def identified(reply: AIMessage) -> AIMessage:
     if reply.id is None:
         reply.id = f"{new_run()}-0"
     return reply
+
+
+def generate_from_stream(stream: Iterator[ChatGenerationChunk]) -> ChatResult:
+    """Return the result that a stream adds up to, for models whose `_generate` streams.
+
+    Raises:
+        ValueError: If the stream is empty.
+    """
+    return _added(list(stream))
+
+
+async def agenerate_from_stream(stream: AsyncIterator[ChatGenerationChunk]) -> ChatResult:
+    """Return the result that a stream adds up to, as `generate_from_stream` does."""
+    return _added([chunk async for chunk in stream])
+
+
+def _added(chunks: list[ChatGenerationChunk]) -> ChatResult:
+    if not chunks:
+        raise ValueError("No generations found in stream.")
+    total = chunks[0] + chunks[1:]
+    message = message_chunk_to_message(total.message)
+    return ChatResult(
+        generations=[ChatGeneration(message=message, generation_info=total.generation_info)]
+    )
 
 
 def use_blocks(message: BaseMessage) -> BaseMessage:
