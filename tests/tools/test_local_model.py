@@ -1,10 +1,10 @@
 """Tools called by the bundled model: its constrained decoding gives arguments that fit."""
 
 import pytest
+from tests.tools.zoo import ZOO
 
 from dragoman.chat_models import init_chat_model
 from dragoman.messages import ToolMessage
-from tests.tools.zoo import ZOO
 
 pytestmark = pytest.mark.local_model
 
