@@ -137,7 +137,7 @@ def _takes_none(kind: type) -> bool:
     )
 
 
-def config_for(step: object, config: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+def config_for(step: object, config: Mapping[str, Any] | None) -> Any:
     """Return the config that a chain calls `step` with: a full one if the step is a user's class."""
     if type(config) is Resolved or _takes_none(type(step)):
         return config
