@@ -102,7 +102,7 @@ class ItemReader:
             self._reasoning_done(index, item, raw)
         elif kind in _CALLS:
             self._call_done(index, item, raw)
-        elif self.reply.has_block((index, "call")) and str(raw.get("type")) in SERVER_ITEMS:
+        elif self.reply.has_block((index, "call")) and as_str(raw.get("type")) in SERVER_ITEMS:
             self._server_done(index, raw)
         else:
             for block in read_item(raw):

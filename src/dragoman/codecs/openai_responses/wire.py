@@ -61,7 +61,7 @@ def write_annotations(annotations: Any) -> list[dict[str, Any]]:
     for given in as_dicts(annotations):
         if given.get("type") == "non_standard_annotation":
             value = as_dict(given.get("value"))
-            if str(value.get("type")) in (*_CITED, "file_path"):
+            if as_str(value.get("type")) in (*_CITED, "file_path"):
                 found.append(value)
             continue
         extras = as_dict(given.get("extras"))
@@ -163,7 +163,7 @@ def write_part(
         return {"type": "input_text", "text": block.get("refusal") or ""}
     if kind == "non_standard":
         value = foreign_value(block, API)
-        if value is not None and ("api" in block or str(value.get("type")) in PART_TYPES):
+        if value is not None and ("api" in block or as_str(value.get("type")) in PART_TYPES):
             return value
     elif kind in ("image", "file") and not said_by_model:
         return _write_media(block, extras, path)
