@@ -65,7 +65,7 @@ def profile_of(provider: str, model: str) -> "ModelProfile | None":
     >>> profile_of("openai", "gpt-4o")["max_input_tokens"]
     128000
     """
-    row = _snapshot().get(SOURCES.get(provider, ""), {}).get(model)
+    row = _models(SOURCES.get(provider, "")).get(model)
     if row is None:
         return None
     profile: dict[str, Any] = {
@@ -83,10 +83,22 @@ def profile_of(provider: str, model: str) -> "ModelProfile | None":
     return known
 
 
+class _File(msgspec.Struct):
+    """The file, of which only the provider asked for is decoded further."""
+
+    providers: dict[str, msgspec.Raw]
+
+
 @functools.cache
-def _snapshot() -> dict[str, dict[str, Any]]:
+def _providers() -> dict[str, msgspec.Raw]:
     data = Path(__file__).with_name("profiles.json").read_bytes()
-    return msgspec.json.decode(data)["providers"]
+    return msgspec.json.decode(data, type=_File).providers
+
+
+@functools.cache
+def _models(source: str) -> dict[str, Any]:
+    raw = _providers().get(source)
+    return {} if raw is None else msgspec.json.decode(raw)
 
 
 def snapshot(data: Mapping[str, Any], version: str) -> str:
