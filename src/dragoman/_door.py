@@ -183,8 +183,10 @@ class _AsyncDoor:
                 for task in tasks:
                     task.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)
-        for task in tasks:
-            if not task.cancelled() and (error := task.exception()) is not None:
+        # Every task is asked, so that none complains later of an error that nobody took.
+        errors = [task.exception() for task in tasks if not task.cancelled()]
+        for error in errors:
+            if error is not None:
                 raise error
         return [task.result() for task in tasks]
 

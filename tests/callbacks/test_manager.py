@@ -286,3 +286,58 @@ def test_a_manager_without_handlers_tells_nobody():
     run.on_llm_new_token("x")
     run.on_text("y")
     assert run.handlers == []
+
+
+async def test_a_group_may_be_ended_by_its_user_with_an_error():
+    class Ends(Log):
+        def on_chain_error(self, error, **kwargs):
+            self.told.append(("error", str(error)))
+
+    log = Ends()
+    manager, amanager = CallbackManager([log], [log]), AsyncCallbackManager([log], [log])
+    with trace_as_chain_group("g", manager) as group:
+        group.on_chain_error(ValueError("mine"))
+    async with atrace_as_chain_group("g", amanager) as agroup:
+        await agroup.on_chain_error(ValueError("yours"))
+    async with atrace_as_chain_group("g", amanager) as agroup:
+        await agroup.on_chain_end({"o": 1})
+    with pytest.raises(ZeroDivisionError):
+        async with atrace_as_chain_group("g", amanager):
+            _ = 1 / 0
+
+    assert [told[:2] for told in log.told if told[0] != "chain_start"] == [
+        ("error", "mine"),
+        ("error", "yours"),
+        ("chain_end", {"o": 1}),
+        ("error", "division by zero"),
+    ]
+
+
+async def test_async_starts_of_every_kind():
+    log = Log()
+    manager = AsyncCallbackManager([log])
+    (first, second) = await manager.on_llm_start({}, ["a", "b"])
+    (chat,) = await manager.on_chat_model_start({}, [[HumanMessage("hi")]])
+    await (await manager.on_tool_start({}, "t")).on_tool_end(1)
+    await (await manager.on_retriever_start({}, "r")).on_retriever_end([])
+    await manager.on_custom_event("name", {"d": 1})
+    CallbackManager([log]).on_custom_event("name", {"d": 2})
+
+    assert len({first.run_id, second.run_id, chat.run_id}) == 3
+    assert words(log) == [
+        ("llm_start", ["a"]),
+        ("llm_start", ["b"]),
+        ("llm_start", ["Human: hi"]),
+        ("tool_start", "t"),
+        ("retriever_start", "r"),
+        ("custom", "name"),
+        ("custom", "name"),
+    ]
+
+
+def test_verbose_prints_once(capsys):
+    from dragoman.callbacks import StdOutCallbackHandler
+
+    manager = CallbackManager.configure(None, None, True)
+    assert [type(handler) for handler in manager.handlers] == [StdOutCallbackHandler]
+    assert len(CallbackManager.configure(manager, None, True).handlers) == 1

@@ -170,3 +170,26 @@ async def test_concurrent_calls_do_not_see_each_others_config():
     step = RunnableLambda(show)
     outputs = await asyncio.gather(*(step.ainvoke(n, {"tags": [str(n)]}) for n in range(20)))
     assert outputs == [([str(n)], [str(n)]) for n in range(20)]
+
+
+async def test_functions_are_given_what_they_ask_for():
+    from dragoman.callbacks import CallbackManagerForChainRun
+    from dragoman.runnables.config import (
+        acall_func_with_variable_args,
+        call_func_with_variable_args,
+        get_async_callback_manager_for_config,
+    )
+
+    manager = CallbackManagerForChainRun.get_noop_manager()
+
+    def all_of_it(x, config, run_manager):
+        return x, config["tags"], run_manager is manager
+
+    async def only_config(x, config):
+        return x, config["tags"]
+
+    config = ensure_config({"tags": ["t"]})
+    assert call_func_with_variable_args(all_of_it, 1, config, manager) == (1, ["t"], True)
+    assert call_func_with_variable_args(lambda x, n: x + n, 1, config, n=2) == 3
+    assert await acall_func_with_variable_args(only_config, 1, config) == (1, ["t"])
+    assert get_async_callback_manager_for_config(config).is_async

@@ -94,10 +94,9 @@ def fields_model(
     for key, (kind, default) in fields.items():
         if key in taken or key.startswith(("_", "model_")):
             has_alias = True
-            info = default if isinstance(default, FieldInfo) else Field(default)
-            info.alias = info.validation_alias = info.serialization_alias = key
-            info.alias_priority = 2
-            info.title = info.title or key.lstrip("_").replace("_", " ").title()
+            given = default if isinstance(default, FieldInfo) else FieldInfo(default=default)
+            title = given.title or key.lstrip("_").replace("_", " ").title()
+            info = Field(given.default, alias=key, title=title, description=given.description)
             safe[f"private_{key.lstrip('_')}" if key.startswith("_") else f"{key}_"] = (kind, info)
         else:
             safe[key] = (kind, default)
