@@ -24,7 +24,8 @@ from dragoman.errors import EncodeError
 from dragoman.load import fast
 from dragoman.load.serializable import Secret, Serializable, to_json_not_implemented
 from dragoman.load.tags import CONTAINERS, SCALARS, is_tag, tag
-from dragoman.messages.base import BaseMessage, field_names
+from dragoman.messages.base import BaseMessage
+from dragoman.messages.fields import field_names
 
 __all__ = ["ESCAPED", "MAX_DEPTH", "default", "dumpd", "dumps"]
 

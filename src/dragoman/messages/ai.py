@@ -13,18 +13,10 @@ import msgspec
 from msgspec import UNSET
 
 from dragoman.errors import MergeError, MessageError, short
-from dragoman.messages.base import (
-    ITEM_TYPES,
-    NOT_GIVEN,
-    BaseMessage,
-    BaseMessageChunk,
-    _copy_struct,
-    _leaf,
-    lazy_field,
-    shadow,
-)
+from dragoman.messages.base import BaseMessage, BaseMessageChunk, _copy_struct, _leaf
 from dragoman.messages.calls import raw_calls, rebuilt_calls, rebuilt_invalid_calls
 from dragoman.messages.content import ToolCallChunk
+from dragoman.messages.fields import ITEM_TYPES, NOT_GIVEN, lazy_field, shadow
 from dragoman.messages.fragments import (
     Call,
     Fragments,
@@ -44,8 +36,8 @@ from dragoman.messages.usage import (
 )
 
 if TYPE_CHECKING:
-    from dragoman.messages.base import Slot
     from dragoman.messages.content import ContentBlock, InvalidToolCall, ToolCall
+    from dragoman.messages.fields import Slot
 
     Calls: TypeAlias = list[ToolCall]
     InvalidCalls: TypeAlias = list[InvalidToolCall]

@@ -14,53 +14,44 @@ Unknown keys of data that was *read* live in the instance's `__dict__`: they are
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import msgspec
 from msgspec import UNSET
 
 from dragoman.errors import MergeError, MessageError, short
+from dragoman.messages.fields import (
+    ITEM_TYPES,
+    NOT_GIVEN,
+    Content,
+    Fields,
+    as_content,
+    as_dict,
+    as_id,
+    as_text,
+    field_names,
+    lazy_field,
+    shadow,
+)
 from dragoman.messages.leaves import append, fold, seen
 from dragoman.messages.merge import fold_content, fold_metadata, merge_content
 from dragoman.messages.translate import standard_blocks
 
 if TYPE_CHECKING:
     from dragoman.messages.content import ContentBlock
+    from dragoman.messages.fields import Slot
     from dragoman.prompts import ChatPromptTemplate
 
-    # For type checkers; at run time the constructor checks, and msgspec reads anything.
-    Content: TypeAlias = str | list[str | dict[str, Any]]
-    Fields: TypeAlias = dict[str, Any]
-
-    class Slot:
-        """What a type checker is told about `_raw_<field>`: anything, and no field of its own."""
-
-        def __get__(self, instance: object, owner: Any = None) -> Any: ...
-        def __set__(self, instance: object, value: Any) -> None: ...
-
-else:
-    Content = Fields = Any
 
 __all__ = [
     "BaseMessage",
     "BaseMessageChunk",
     "TextAccessor",
-    "field_names",
     "get_msg_title_repr",
-    "lazy_field",
     "merge_content",
 ]
 
 _copy_struct: Callable[[Any], Any] = msgspec.Struct.__copy__  # pyright: ignore[reportAttributeAccessIssue]
-
-
-NOT_GIVEN: Any = UNSET
-"""The default of fields that have to be given; checked in `__post_init__`."""
-
-
-ITEM_TYPES = frozenset({str, dict})
-"""What may stand in a list of content, as it is."""
 
 
 class TextAccessor(str):
@@ -73,42 +64,6 @@ class TextAccessor(str):
         message = "Calling .text() as a method is deprecated; read it as an attribute: message.text"
         warnings.warn(message, DeprecationWarning, stacklevel=2)
         return str(self)
-
-
-def shadow(cls: type, name: str, view: Any) -> None:
-    """Put a property in front of a field; msgspec goes on using the slot."""
-    setattr(cls, name, view)
-
-
-def lazy_field(cls: type, name: str, make: Callable[[], Any], doc: str) -> None:
-    """Shadow a field by a property that makes its value when first read.
-
-    The slot stays reachable as `_raw_<name>` at the speed of a slot.
-    """
-    slot = cls.__dict__[name]
-    raw = f"_raw_{name}"
-    setattr(cls, raw, slot)
-    read, write = slot.__get__, slot.__set__
-
-    def get(self: Any) -> Any:
-        value = read(self)
-        if value is UNSET:
-            value = make()
-            write(self, value)
-        return value
-
-    setattr(cls, name, property(get, write, doc=doc))
-
-
-@cache
-def field_names(cls: type) -> tuple[str, ...]:
-    """Return the names of a message class's fields, in the order of dumps."""
-    names = cast("tuple[str, ...]", cls.__struct_fields__)
-    rest = (name for name in names if name not in _BASE_FIELDS and name != "content_blocks")
-    return (*_BASE_FIELDS, *rest)
-
-
-_BASE_FIELDS = ("content", "additional_kwargs", "response_metadata", "type", "name", "id")
 
 
 class _Content(msgspec.Struct, dict=True, forbid_unknown_fields=True):
@@ -180,24 +135,24 @@ class BaseMessage(_Content, kw_only=True, dict=True, omit_defaults=True, tag_fie
         ):
             self._check_content()
         if self.id is not None and self.id.__class__ is not str:
-            self.id = _as_id(self.id)
+            self.id = as_id(self.id)
         if self._raw_additional_kwargs is not UNSET or self._raw_response_metadata is not UNSET:
             self._check_dicts()
         if self.name is not None and self.name.__class__ is not str:
-            self.name = _as_text(self.name, "name")
+            self.name = as_text(self.name, "name")
 
     def _check_content(self) -> None:
         blocks = self._raw_content_blocks
         if blocks is not UNSET:
             self._raw_content_blocks = UNSET
             if blocks is not None:
-                self.content = _as_content(blocks, "content_blocks")
+                self.content = as_content(blocks, "content_blocks")
         content = self.content
         if content.__class__ is not str:
             if content is UNSET:
                 message = f"{type(self).__name__} needs content"
                 raise MessageError(message, path="content")
-            self.content = _as_content(content, "content")
+            self.content = as_content(content, "content")
         if self.type != self._default_type:
             if _declares_type(type(self)):
                 return
@@ -207,10 +162,10 @@ class BaseMessage(_Content, kw_only=True, dict=True, omit_defaults=True, tag_fie
     def _check_dicts(self) -> None:
         given = self._raw_additional_kwargs
         if given is not UNSET:
-            self._raw_additional_kwargs = _as_dict(given, "additional_kwargs")
+            self._raw_additional_kwargs = as_dict(given, "additional_kwargs")
         given = self._raw_response_metadata
         if given is not UNSET:
-            self._raw_response_metadata = _as_dict(given, "response_metadata")
+            self._raw_response_metadata = as_dict(given, "response_metadata")
 
     # ------------------------------------------------------------------ reading
 
@@ -601,48 +556,6 @@ def _texts(content: Any) -> Iterator[str]:
                 yield text
         elif isinstance(item, str):
             yield item
-
-
-def _as_content(value: Any, field: str) -> Any:
-    """Return content as an exact `str`, or as a new list of exact strings and dicts."""
-    if isinstance(value, str):
-        return str.__str__(value)
-    if isinstance(value, list):
-        items: list[Any] = []
-        for position, item in enumerate(value):
-            if item.__class__ is str or item.__class__ is dict:
-                items.append(item)
-            elif isinstance(item, str):
-                items.append(str.__str__(item))
-            elif isinstance(item, Mapping):
-                items.append(dict(item))
-            else:
-                message = f"a block has to be a string or a dict, not {type(item).__name__}"
-                raise MessageError(message, path=f"{field}[{position}]")
-        return items
-    hint = "use the class with **: HumanMessage(**d)" if isinstance(value, Mapping) else None
-    message = f"content has to be a string or a list of blocks, not {type(value).__name__}"
-    raise MessageError(message, path=field, hint=hint)
-
-
-def _as_dict(value: Any, field: str) -> dict[str, Any]:
-    if isinstance(value, Mapping):
-        return dict(value)
-    message = f"expected a dict, got {type(value).__name__}"
-    raise MessageError(message, path=field)
-
-
-def _as_text(value: Any, field: str) -> str:
-    if isinstance(value, str):
-        return str.__str__(value)
-    message = f"expected text, got {short(value)}"
-    raise MessageError(message, path=field)
-
-
-def _as_id(value: Any) -> str:
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return str(value)
-    return value if hasattr(value, "__eq__") and isinstance(value, str) else _as_text(value, "id")
 
 
 def _restore(cls: type[BaseMessage], fields: dict[str, Any]) -> BaseMessage:

@@ -6,7 +6,8 @@ import msgspec
 from msgspec import UNSET
 
 from dragoman.errors import MergeError, MessageError, short
-from dragoman.messages.base import NOT_GIVEN, BaseMessage, BaseMessageChunk
+from dragoman.messages.base import BaseMessage, BaseMessageChunk
+from dragoman.messages.fields import NOT_GIVEN
 
 if TYPE_CHECKING:
     Text: TypeAlias = str

@@ -3,7 +3,8 @@
 from typing import Any
 
 from dragoman.messages.ai import AIMessageChunk
-from dragoman.messages.base import BaseMessage, field_names
+from dragoman.messages.base import BaseMessage
+from dragoman.messages.fields import field_names
 from dragoman.messages.fragments import read_calls
 from dragoman.messages.registry import CHUNK_PARENT, nearest_class
 

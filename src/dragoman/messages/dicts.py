@@ -12,7 +12,8 @@ from typing import Any, TypeVar, cast
 from msgspec import UNSET
 
 from dragoman.errors import DecodeError, MessageError, short
-from dragoman.messages.base import BaseMessage, field_names
+from dragoman.messages.base import BaseMessage
+from dragoman.messages.fields import field_names
 from dragoman.messages.registry import CLASSES, PLAIN_CLASSES, nearest_class
 
 __all__ = [
@@ -155,7 +156,8 @@ def _from_dict(item: Any, path: str) -> BaseMessage:
         raise DecodeError(message, path=path, hint=f"one of {', '.join(CLASSES)}")
     try:
         # What is empty is what the field is without it; an artifact may be anything.
-        return cls(**{k: v for k, v in data.items() if v or v == "" or k == "artifact"})
+        given: dict[str, Any] = {k: v for k, v in data.items() if v or v == "" or k == "artifact"}
+        return cls(**given)
     except (TypeError, AttributeError):
         return read_fields(cls, data, f"{path}.data")
     except MessageError as error:

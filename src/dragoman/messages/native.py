@@ -15,8 +15,9 @@ from msgspec import UNSET
 from dragoman._json import TAG, from_plain, is_plain, to_plain
 from dragoman.errors import DecodeError, EncodeError, MessageError, short
 from dragoman.messages.ai import AIMessage
-from dragoman.messages.base import BaseMessage, field_names
+from dragoman.messages.base import BaseMessage
 from dragoman.messages.dicts import read_fields
+from dragoman.messages.fields import field_names
 from dragoman.messages.partial_json import decode_json
 from dragoman.messages.registry import CLASSES, PLAIN_CLASSES, AnyMessage, nearest_class
 from dragoman.messages.tool import ToolMessage

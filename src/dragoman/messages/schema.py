@@ -8,8 +8,9 @@ from functools import cache
 from typing import Any
 
 from dragoman.errors import DecodeError
-from dragoman.messages.base import BaseMessage, field_names
+from dragoman.messages.base import BaseMessage
 from dragoman.messages.dicts import dump, validate
+from dragoman.messages.fields import field_names
 from dragoman.messages.registry import CHUNK_CLASSES, CLASSES, MESSAGE_CLASSES, nearest_class
 
 __all__ = ["any_json_schema", "any_message_schema", "core_schema_of", "json_schema"]

@@ -8,9 +8,10 @@ import msgspec
 from msgspec import UNSET
 
 from dragoman.errors import MergeError, MessageError, short
-from dragoman.messages.base import NOT_GIVEN, BaseMessage, BaseMessageChunk
+from dragoman.messages.base import BaseMessage, BaseMessageChunk
 from dragoman.messages.calls import raw_calls
 from dragoman.messages.content import InvalidToolCall, ToolCall, ToolCallChunk
+from dragoman.messages.fields import NOT_GIVEN
 from dragoman.messages.merge import _merge_value
 
 if TYPE_CHECKING:
