@@ -6,6 +6,7 @@ import pickle
 import traceback
 from typing import Any
 
+import httpx2
 import pytest
 from pydantic import SecretStr
 
@@ -116,6 +117,12 @@ def test_parameters_of_the_wire_and_model_kwargs(make: Any, echo: ScriptedServer
         ({"max_retries": -1}, "max_retries"),
         ({"temperature": "hot"}, "temperature"),
         ({"history": "forget"}, "history"),
+        ({"model_kwargs": {"temperature": 1}}, "give it outside `model_kwargs`"),
+        ({"model_kwargs": {"max_completion_tokens": 1}}, "give it outside `model_kwargs`"),
+        ({"proxy": "nowhere"}, "`proxy` must be an address"),
+        ({"http_client": httpx2.AsyncClient()}, "takes a sync client"),
+        ({"http_async_client": httpx2.Client()}, "takes an async client"),
+        ({"default_headers": {"x": object()}}, "default_headers"),
     ],
 )
 def test_bad_parameters_are_refused_without_showing_a_key(data: dict, text: str) -> None:
@@ -196,6 +203,11 @@ def test_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
         match="no API key for openai; set OPENAI_API_KEY, or pass `api_key`",
     ):
         ChatOpenAI(model="m")
+    with pytest.raises(ModelAuthenticationError):
+        ChatOpenAI(model="m", api_key="  ")
+    for nothing in ({}, {"model": ""}, {"model": None}):
+        with pytest.raises(ParameterError, match="needs a `model`"):
+            ChatOpenAI(api_key=KEY, **nothing)
     assert ChatOpenAI(model="m", base_url="http://127.0.0.1:9/v1").api_key is None
     monkeypatch.setenv("OPENAI_API_KEY", f" {KEY}\n")
     assert ChatOpenAI(model="m").api_key.get_secret_value() == KEY

@@ -19,6 +19,7 @@ from dragoman.chat_models.parameters import (
     SPELLINGS,
     ParameterError,
     accept,
+    check_clients,
     field_of,
     put,
     refuse,
@@ -111,7 +112,7 @@ class ProviderChatModel(ToolBinding, BaseChatModel):
             data["model"] = model
         row = self._row_for(data)
         accepted = accept(data, type(self).model_fields, row, type(self).__name__)
-        if "model" not in accepted:
+        if not accepted.get("model"):
             message = f"`{type(self).__name__}` needs a `model`"
             raise ParameterError(message)
         super().__init__(**accepted)
@@ -130,6 +131,7 @@ class ProviderChatModel(ToolBinding, BaseChatModel):
     def _check(self, row: Provider) -> None:
         """Check what can be checked before the first call."""
         Timeouts().changed(self.timeout)
+        check_clients(self.http_client, self.async_http_client, self.proxy)
         if self.base_url is not None:
             self.base_url = address.base_url_of(row, self.base_url)
         if self.api_key is None:

@@ -18,6 +18,7 @@ __all__ = [
     "ParameterError",
     "accept",
     "check_base_url",
+    "check_clients",
     "field_of",
     "put",
     "refuse",
@@ -173,9 +174,17 @@ def accept(
         for name, value in extras.items():
             put(placed, provider.api, name, value)
         out["model_kwargs"] = {**placed, **(out.get("model_kwargs") or {})}
+    hidden = [name for name in out.get("model_kwargs") or () if field_of(name, provider) in known]
+    if hidden:
+        message = (
+            f"`{owner}`: `{hidden[0]}` is a parameter of its own; give it outside `model_kwargs`"
+        )
+        raise ParameterError(message)
     key = out.get("api_key")
     if key is not None and not callable(key):
         out["api_key"] = Secret(key)
+        if not out["api_key"].get_secret_value().strip():
+            out["api_key"] = None  # an empty variable that was passed on
     return out
 
 
@@ -197,6 +206,25 @@ def refuse(name: str, known: Iterable[str], owner: str) -> ParameterError:
     return ParameterError(
         f"`{owner}` has no parameter {short(name)}; {mean} it in `model_kwargs` to send it as it is"
     )
+
+
+def check_clients(client: Any, async_client: Any, proxy: str | None) -> None:
+    """Check a user's own clients and proxy.
+
+    Raises:
+        ParameterError: For a client of the wrong colour, or a proxy that is no address.
+    """
+    if hasattr(client, "aclose"):
+        message = "`http_client` takes a sync client; give this one as `http_async_client`"
+        raise ParameterError(message)
+    if async_client is not None and not hasattr(async_client, "aclose"):
+        message = "`http_async_client` takes an async client; give this one as `http_client`"
+        raise ParameterError(message)
+    if proxy is not None:
+        parts = urlsplit(proxy)
+        if parts.scheme not in ("http", "https", "socks5", "socks5h") or not parts.hostname:
+            message = "`proxy` must be an address such as http://host:8080"
+            raise ParameterError(message)
 
 
 def check_base_url(url: str) -> str:
