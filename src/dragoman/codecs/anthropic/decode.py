@@ -50,6 +50,8 @@ def _text(block: dict[str, Any]) -> dict[str, Any] | None:
     found: dict[str, Any] = {"type": "text", "text": block["text"]}
     citations = block.get("citations")
     if isinstance(citations, list) and citations:
+        if not all(isinstance(c, dict) for c in citations):
+            return None
         found["annotations"] = [read_citation(c) for c in citations]
     taken = {"text", "citations"} if isinstance(citations, list) else {"text"}
     return {**found, **_rest(block, "text", taken)}
@@ -122,8 +124,11 @@ def _mcp_tool_use(block: dict[str, Any]) -> dict[str, Any] | None:
     if found is None:
         return None
     extras: dict[str, Any] = {"tool_name": block["name"]}
-    if isinstance(block.get("server_name"), str):
-        extras["server_name"] = block["server_name"]
+    server = block.get("server_name")
+    if isinstance(server, str):
+        extras["server_name"] = server
+    elif server is not None:
+        return None
     rest = _rest(block, "server_tool_use", {"id", "name", "input", "server_name"})
     return {**found, "name": "remote_mcp", "extras": {**extras, **rest.get("extras", {})}}
 

@@ -289,7 +289,7 @@ class BlockWriter:
         self, block: dict[str, Any], path: str, place: _Place
     ) -> dict[str, Any] | None:
         value = foreign_value(block, API)
-        if value is not None and block.get("api") == API and value:
+        if value is not None and block.get("api") == API:
             return value
         if value is not None and place.is_own and len(value) == 1 and value.keys() <= NATIVE_BLOCKS:
             return value

@@ -55,7 +55,8 @@ def read_media(kind: str, value: Any) -> dict[str, Any] | None:
     if mime is not None:
         block["mime_type"] = mime
     if value.get("displayName") is not None:
-        block["extras"] = {"filename": value["displayName"]}
+        name = value["displayName"]
+        block["extras"] = {"displayName": name, "filename": name}
     return block
 
 
