@@ -216,6 +216,26 @@ def test_a_broken_body_is_an_error_of_ours(colour: Any, make: Any, server: Scrip
         colour.invoke(make(max_retries=0), "hi")
 
 
+@pytest.mark.parametrize(
+    "body", [{"detail": "Not Found"}, [], 7, "ok", None, {"choices": []}, {"choices": {}}]
+)
+def test_json_that_is_no_reply(body: Any, colour: Any, make: Any, server: ScriptedServer) -> None:
+    for call in (colour.invoke, colour.stream):
+        server.add(Reply.json(body))
+        with pytest.raises(ModelError) as caught:
+            call(make(max_retries=0), "hi")
+        assert caught.value.provider == "openai"
+
+
+@pytest.mark.parametrize("data", ["[]", "7", "null", '{"choices":7}', "{broken", '"text"'])
+def test_events_that_are_no_chunks(
+    data: str, colour: Any, make: Any, server: ScriptedServer
+) -> None:
+    server.add(Reply.events([(None, data)]))
+    with pytest.raises(ModelError):
+        colour.stream(make(max_retries=0), "hi")
+
+
 STATUSES = [
     (400, ModelInvalidRequestError, False),
     (401, ModelAuthenticationError, False),

@@ -24,9 +24,10 @@ from dragoman.chat_models.exchange.sending import HttpCall, Reply, Wire, read_ne
 from dragoman.chat_models.exchange.whole import as_chunk
 from dragoman.chat_models.framing import FRAMINGS
 from dragoman.errors import DecodeError, ModelError, ModelStatusError
+from dragoman.messages import AIMessage
 
 if TYPE_CHECKING:
-    from dragoman.messages import AIMessage, AIMessageChunk
+    from dragoman.messages import AIMessageChunk
 
 __all__ = ["Exchange"]
 
@@ -76,11 +77,11 @@ class Exchange:
         self._prepare = prepare
         self._idempotency_key = f"dragoman-{uuid.uuid4()}"
 
-    def send(self) -> "AIMessage":
+    def send(self) -> AIMessage:
         """Return the reply to a request that is not streamed."""
         return run(self._again(SYNC, self._read_whole))
 
-    async def asend(self) -> "AIMessage":
+    async def asend(self) -> AIMessage:
         """Return the reply to a request that is not streamed."""
         return await self._again(ASYNC, self._read_whole)
 
@@ -140,7 +141,7 @@ class Exchange:
     async def _send(self, door: Door) -> Reply:
         return await send(door, self.wire, await self._prepare(door), self._idempotency_key)
 
-    async def _read_whole(self, door: Door) -> "AIMessage":
+    async def _read_whole(self, door: Door) -> AIMessage:
         reply = await self._send(door)
         try:
             body = await reply.read(door)
@@ -183,7 +184,7 @@ class Exchange:
                 await reply.close(door)
         return stream
 
-    def _decode_whole(self, reply: Reply, body: bytes) -> "AIMessage":
+    def _decode_whole(self, reply: Reply, body: bytes) -> AIMessage:
         wire, secrets = self.wire, reply.call.secrets
         try:
             data = read_json(body)
@@ -195,7 +196,13 @@ class Exchange:
             raise faults.reply_fault(
                 wire.codec, 200, headers, body, provider=wire.provider, secrets=secrets
             )
-        return wire.codec.decode_response(data)
+        try:
+            message = wire.codec.decode_response(data)
+        except DecodeError as error:
+            raise faults.unreadable(str(error), wire.provider, secrets) from error
+        if _says_nothing(message):
+            raise faults.unreadable("it holds no message", wire.provider, secrets)
+        return message
 
     def _ended(self, error: Exception, stream: _Stream) -> "list[AIMessageChunk]":
         """Raise what broke the stream; return its last chunks if it was complete before that."""
@@ -227,6 +234,21 @@ async def _read_first(door: Door, stream: _Stream, first: bytes) -> None:
         if stream.reader.fault is not None:
             raise stream.reader.fault
         data = await read_next(door, stream.reply.source)
+
+
+def _says_nothing(message: Any) -> bool:
+    """Return whether a codec found nothing at all in a body: it was no reply."""
+    if not isinstance(message, AIMessage):
+        return False  # another kind of codec
+    return not (
+        message.content
+        or message.tool_calls
+        or message.invalid_tool_calls
+        or message.additional_kwargs
+        or message.usage_metadata
+        or message.id
+        or message.response_metadata.get("model_name")
+    )
 
 
 def _is_error(data: Any) -> bool:

@@ -19,7 +19,7 @@ from dragoman.errors import (
 
 __all__ = [
     "ModelStreamTimeoutError", "connection_fault", "is_connection_fault", "is_translated", "mask",
-    "reply_fault", "request_id_of", "showable", "stream_fault", "wrong_type",
+    "reply_fault", "request_id_of", "showable", "stream_fault", "unreadable", "wrong_type",
 ]  # fmt: skip
 
 
@@ -151,6 +151,12 @@ def wrong_type(
     return ModelAPIError(
         f"{text}; check `base_url`", status=200, provider=provider, is_retryable=False
     )
+
+
+def unreadable(reason: str, provider: str, secrets: tuple[str, ...]) -> ModelError:
+    """Return the error for a 200 whose JSON is no reply."""
+    text = f"the reply of {provider} cannot be read: {clean(reason, secrets)}"
+    return ModelAPIError(text, status=200, provider=provider, is_retryable=False)
 
 
 def mask(error: ModelError, secrets: tuple[str, ...]) -> ModelError:
