@@ -161,3 +161,19 @@ def test_a_system_turn_inside_the_list_stays_there():
     assert (
         CODEC.encode_request(CODEC.decode_request({"messages": messages}))["messages"] == messages
     )
+
+
+def test_an_assistant_turn_of_nothing_but_an_unknown_field_comes_back():
+    messages = [
+        {"role": "user", "content": [{"text": "q"}]},
+        {"role": "assistant", "content": [], "more": 1},
+    ]
+    assert (
+        CODEC.encode_request(CODEC.decode_request({"messages": messages}))["messages"] == messages
+    )
+    call = {"toolUse": {"toolUseId": "t", "name": "f", "input": {}}}
+    empty = {"toolResult": {"toolUseId": "t", "content": [{}]}}
+    messages[1:] = [{"role": "assistant", "content": [call]}, {"role": "user", "content": [empty]}]
+    assert (
+        CODEC.encode_request(CODEC.decode_request({"messages": messages}))["messages"] == messages
+    )

@@ -108,7 +108,7 @@ class BlockWriter:
         return [{"toolResult": result}] if point is None else [{"toolResult": result}, point]
 
     def _fits_result(self, block: dict[str, Any], path: str) -> bool:
-        kind = next(iter(block))
+        kind = next(iter(block), "")
         if kind in _IN_RESULTS or kind not in NATIVE_BLOCKS:
             return True
         if kind != "cachePoint":

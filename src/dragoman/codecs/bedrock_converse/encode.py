@@ -136,7 +136,9 @@ class _History:
                 content.append({"text": "See the attached document."})
             turn["content"] = content
         last = self.messages[-1] if self.messages else None
-        if last is not None and last["role"] == "assistant" and "text" in last["content"][-1]:
+        if last is None or last["role"] != "assistant" or not last["content"]:
+            return
+        if "text" in last["content"][-1]:
             # Claude refuses a prefill that ends in white space.
             block = last["content"][-1]
             if isinstance(block["text"], str):

@@ -116,7 +116,8 @@ class StreamEncoder:
             self._send("messageStart", {"role": "assistant"})
 
     def _block(self, block: dict[str, Any]) -> None:
-        (kind, value), *_ = block.items()
+        kind = next(iter(block), "unknown")
+        value: Any = block.get(kind)
         if kind == "toolUse":
             start = {k: v for k, v in value.items() if k != "input"}
             self._begin({"toolUse": start})
