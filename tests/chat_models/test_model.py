@@ -370,6 +370,20 @@ def test_where_requests_go(
         assert not {"model", "stream"} & sent(echo).keys()
 
 
+@pytest.mark.parametrize(
+    "name", ["ollama:m", "bedrock_converse:m", "anthropic:m", "google_genai:m"]
+)
+def test_a_page_in_place_of_a_stream_on_every_wire(
+    name: str, server: ScriptedServer, colour: Any
+) -> None:
+    more = {"region": "us-east-1"} if "bedrock" in name else {}
+    model = init_chat_model(name, api_key=KEY, base_url=server.url, max_retries=0, **more)
+    for call in (colour.invoke, colour.stream):
+        server.add(Reply.text("<html><title>Sign in</title></html>"))
+        with pytest.raises(ModelError, match="text/html in place of a reply: Sign in"):
+            call(model, "hi")
+
+
 def test_betas_of_anthropic_are_a_header(server: ScriptedServer, echo: ScriptedServer) -> None:
     model = ChatAnthropic(model="c", api_key=KEY, base_url=server.url, betas=["a-1", "b-2"])
     model.invoke("hi")

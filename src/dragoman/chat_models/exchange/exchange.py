@@ -33,7 +33,9 @@ __all__ = ["Exchange"]
 
 _GRACE_S = 5.0  # how long a stream that said it is complete may take to end
 _EVENT_STARTS = (b"data:", b"event:", b":", b"id:", b"retry:", b"\xef\xbb\xbf")
-_NOT_A_STREAM = frozenset({"text/html", "application/json", "application/problem+json"})
+_PAGES = frozenset({"text/html"})
+# Content types under which something else than a stream comes, by framing.
+_NOT_A_STREAM = {"sse": _PAGES | {"application/json", "application/problem+json"}}
 
 
 class _Stream(msgspec.Struct):
@@ -165,7 +167,7 @@ class Exchange:
         try:
             reply.open_source(door)
             first = b""
-            if self.wire.framing == "sse" and reply.content_type in _NOT_A_STREAM:
+            if reply.content_type in _NOT_A_STREAM.get(self.wire.framing, _PAGES):
                 first = await read_next(door, reply.source) or b""
             if first and not first.lstrip().startswith(
                 _EVENT_STARTS
