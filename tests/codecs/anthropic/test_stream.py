@@ -184,3 +184,35 @@ def test_half_a_character_is_held_back_until_its_other_half():  # B25
     chunks = chunks_of(CODEC, events)
     assert folded(chunks).text == "😀"
     assert all(c < "\ud800" or c > "\udfff" for chunk in chunks for c in chunk.text)
+
+
+def test_what_other_servers_do_differently_is_read():
+    # A delta without a start, pieces of a wrong type, blocks inside the start, a late signature.
+    first = {"type": "text", "text": "Hi "}
+    message = {"id": "m", "content": [first], "usage": None}
+    events = [
+        event("message_start", message=message),
+        event("content_block_delta", index=0, delta={"type": "text_delta", "text": "there"}),
+        event("content_block_delta", index=0, delta={"type": "text_delta", "text": None}),
+        event("content_block_delta", index=1, delta={"type": "thinking_delta", "thinking": "hm"}),
+        event("content_block_delta", index=1, delta={"type": "x_delta", "x": 1}),
+        event("content_block_stop", index=7),
+        *block(2, {"type": "thinking", "thinking": "so", "signature": ""},
+               {"type": "signature_delta", "signature": "S="}),
+        *block(3, {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}},
+               {"type": "input_json_delta", "partial_json": '{"q'}),
+        *block(4, {"type": "hologram", "frames": []}, {"type": "x_delta", "frames": [1]}),
+        *block(5, {"type": "server_tool_use", "id": "t", "name": "web_search", "input": {"q": 1}}),
+    ]  # fmt: skip
+    found = folded(chunks_of(CODEC, events))
+    assert found.text == "Hi there"
+    kinds = [b["type"] for b in found.content]
+    assert kinds.count("server_tool_call") == 2
+    broken, whole = (b for b in found.content if b["type"] == "server_tool_call")
+    assert broken["extras"] == {"arguments": '{"q'}
+    assert whole["args"] == {"q": 1}
+    assert {
+        "type": "non_standard",
+        "value": {"type": "hologram", "frames": [1]},
+        "api": "anthropic",
+    }.items() <= next(b for b in found.content if b["type"] == "non_standard").items()

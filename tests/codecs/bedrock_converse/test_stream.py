@@ -105,3 +105,33 @@ def test_what_is_no_reply_is_an_error_with_a_path(body):
 def test_an_error_body_with_status_200_is_an_error():
     with pytest.raises(ModelError, match="no access"):
         CODEC.decode_response({"message": "no access"})
+
+
+def test_what_is_not_known_yet_is_kept():
+    events = [
+        ("messageStart", {"role": "assistant"}),
+        ("contentBlockStart", {"contentBlockIndex": 0, "start": {"image": {"format": "png"}}}),
+        (
+            "contentBlockDelta",
+            {"contentBlockIndex": 0, "delta": {"image": {"source": {"bytes": "AA=="}}}},
+        ),
+        ("contentBlockStop", {"contentBlockIndex": 0}),
+        ("contentBlockStart", {"contentBlockIndex": 1, "start": {"hologram": {"n": 1}}}),
+        ("contentBlockDelta", {"contentBlockIndex": 1, "delta": {"hologram": {"n": 2}}}),
+        ("contentBlockStop", {"contentBlockIndex": 1}),
+        (
+            "contentBlockStart",
+            {"contentBlockIndex": 2, "start": {"toolResult": {"toolUseId": "t"}}},
+        ),
+        ("contentBlockDelta", {"contentBlockIndex": 2, "delta": {"toolResult": [{"text": "a"}]}}),
+        ("contentBlockDelta", {"contentBlockIndex": 2, "delta": {"toolResult": [{"text": "b"}]}}),
+        ("contentBlockDelta", {"contentBlockIndex": 2, "delta": {"text": "c"}}),
+        ("event_to_come", {"x": 1}),
+        ("messageStop", {"stopReason": "reason_to_come"}),
+    ]
+    message = folded(chunks_of(CODEC, events))
+    image, raw, result = message.content
+    assert (image["type"], image["base64"], image["mime_type"]) == ("image", "AA==", "image/png")
+    assert raw["value"] == {"hologram": {"n": 1, "deltas": [{"hologram": {"n": 2}}]}}
+    assert result["output"] == [{"text": "abc"}]
+    assert message.response_metadata["finish_reason"] == "reason_to_come"
