@@ -167,3 +167,13 @@ def test_names_of_the_module() -> None:
         assert getattr(chat_models, name) is not None
     assert not hasattr(chat_models, "ChatBogus")
     assert {"OpenAI", "usage_cost", "ChatVLLM"} <= set(dir(chat_models))
+
+
+def test_langchain_s_module_path() -> None:
+    from dragoman.chat_models import base
+    from dragoman.language_models.chat_models import BaseChatModel
+
+    assert base.__all__ == ["BaseChatModel", "init_chat_model"]
+    assert base.init_chat_model is init_chat_model
+    assert base.BaseChatModel is BaseChatModel is chat_models.BaseChatModel
+    assert not hasattr(base, "bogus")

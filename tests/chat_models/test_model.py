@@ -450,3 +450,16 @@ def test_nothing_is_connected_before_the_first_call() -> None:
 def test_counting_needs_no_network(make: Any) -> None:
     assert make().get_num_tokens("hello world") > 0
     assert make().get_num_tokens_from_messages([HumanMessage("hello")]) > 0
+
+
+def test_the_established_hooks_give_the_same(make: Any, echo: ScriptedServer) -> None:
+    model, ask = make(), [HumanMessage("hi")]
+    text = "Hello there, dear world"
+    assert model._generate(ask).generations[0].message.text == text
+    assert "".join(chunk.message.text for chunk in model._stream(ask)) == text
+
+    async def later() -> tuple[str, str]:
+        whole = (await model._agenerate(ask)).generations[0].message.text
+        return whole, "".join([chunk.message.text async for chunk in model._astream(ask)])
+
+    assert asyncio.run(later()) == (text, text)
