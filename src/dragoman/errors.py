@@ -291,7 +291,7 @@ class ModelAPIError(ModelStatusError):
     is_retryable = True
 
 
-class OutputParserException(DragomanError, ValueError):
+class OutputParserException(DragomanError, ValueError):  # noqa: N818 - LangChain's name
     """Model output that a parser cannot read.
 
     Args:
@@ -309,7 +309,7 @@ class OutputParserException(DragomanError, ValueError):
         error: Any,
         observation: str | None = None,
         llm_output: str | None = None,
-        send_to_llm: bool = False,  # noqa: FBT001, FBT002 - the field's signature
+        send_to_llm: bool = False,
     ) -> None:
         if isinstance(error, str):
             error = create_message(message=error, error_code=ErrorCode.OUTPUT_PARSING_FAILURE)

@@ -15,7 +15,7 @@ from dragoman.messages.tool import ToolMessage
 __all__ = ["call_ids", "open_calls", "without_orphans"]
 
 
-def call_ids(message: BaseMessage) -> list[str]:
+def call_ids(message: Any) -> list[str]:
     """Return the ids of a message's calls, invalid ones included, in order."""
     if message.__class__ is AIMessage:
         calls, invalid = message._raw_tool_calls, message._raw_invalid_tool_calls
