@@ -22,6 +22,6 @@ def test_a_damaged_request_of_a_case_gives_a_result_or_an_error_of_ours(api, dat
     try:
         out = codec.encode_request(codec.decode_request(body))
     except DragomanError as error:
-        assert not isinstance(error, MessageError) or error.path
+        assert not isinstance(error, MessageError) or error.path  # noqa: PT017 - success is fine too
     else:
         json.dumps(out)

@@ -39,7 +39,9 @@ history: list[AnyMessage] = [system, human, ai, tool]
 mixed: list[BaseMessage] = [system, human]
 assert_type(messages_to_json(history), bytes)
 assert_type(messages_from_json(b"[]"), list[AnyMessage])
-assert_type(convert_to_messages([("user", "hi"), {"role": "user", "content": "hi"}]), list[BaseMessage])
+assert_type(
+    convert_to_messages([("user", "hi"), {"role": "user", "content": "hi"}]), list[BaseMessage]
+)
 assert_type(get_buffer_string(mixed), str)
 
 

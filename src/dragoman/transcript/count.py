@@ -115,7 +115,7 @@ def message_counter(
     role_length = _ROLE_LENGTH.get
 
     def count(message: Any) -> float:
-        cls = message.__class__
+        cls: Any = message.__class__
         content = message.content
         tokens = extra_tokens_per_message
         if content.__class__ is str:
