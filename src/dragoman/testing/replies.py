@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Literal, Self
+from uuid import uuid4
 
 import msgspec
 
@@ -153,10 +154,14 @@ class Reply:
     ) -> Self:
         """Return `message` as a provider would send it; `options` are those of `events`.
 
-        A streamed text is cut after every word, a call's arguments after every eight characters.
+        A streamed text is cut after every word, a call's arguments after every eight characters. A
+        message without an id gets one of its own, as from a provider.
         """
         from dragoman.codecs import get_codec
 
+        if message.id is None:
+            # Two replies with one id would be one message to `add_messages`, and so to an agent.
+            message = message.model_copy(update={"id": f"msg_{uuid4().hex[:24]}"})
         codec = get_codec(api, provider=provider)
         if not stream:
             return cls.json(codec.encode_response(message))
