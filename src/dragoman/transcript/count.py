@@ -132,7 +132,7 @@ def message_counter(
                 more, cost = _block(block, tokens_per_image)
                 chars += more
                 tokens += cost
-        if cls is ToolMessage or isinstance(message, ToolMessage):
+        if isinstance(message, ToolMessage):
             chars += len(message.tool_call_id)
         if message._raw_additional_kwargs is UNSET:
             chars += role_length(cls) or _role_length(message)
