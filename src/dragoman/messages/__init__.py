@@ -1,8 +1,8 @@
 """Messages: roles, content blocks, streamed chunks, usage and tool calls.
 
 Every name is importable from here; each lives in the module of its noun. The verbs on histories
-(`trim_messages` and its kin) come from `dragoman.transcript`, the OpenAI forms from their codec, when
-first asked for.
+(`trim_messages` and its kin) come from `dragoman.transcript`, the OpenAI forms from their codec, native
+JSON from `native`, when first asked for.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -122,12 +122,6 @@ from dragoman.messages.guards import (
 from dragoman.messages.human import HumanMessage, HumanMessageChunk
 from dragoman.messages.modifier import REMOVE_ALL_MESSAGES as REMOVE_ALL_MESSAGES
 from dragoman.messages.modifier import RemoveMessage
-from dragoman.messages.native import (
-    messages_from_json as messages_from_json,
-)
-from dragoman.messages.native import (
-    messages_to_json as messages_to_json,
-)
 from dragoman.messages.notification import (
     NotificationMetadata,
     add_notification_metadata,
@@ -143,6 +137,12 @@ if TYPE_CHECKING:
         convert_to_openai_data_block,
         convert_to_openai_image_block,
         convert_to_openai_messages,
+    )
+    from dragoman.messages.native import (
+        messages_from_json as messages_from_json,
+    )
+    from dragoman.messages.native import (
+        messages_to_json as messages_to_json,
     )
     from dragoman.transcript import (
         MessagesState as MessagesState,
@@ -239,6 +239,8 @@ _ELSEWHERE = {
     "count_tokens_approximately": "dragoman.transcript",
     "filter_messages": "dragoman.transcript",
     "merge_message_runs": "dragoman.transcript",
+    "messages_from_json": "dragoman.messages.native",
+    "messages_to_json": "dragoman.messages.native",
     "repair_messages": "dragoman.transcript",
     "trim_messages": "dragoman.transcript",
     "validate_messages": "dragoman.transcript",

@@ -95,13 +95,12 @@ class AIMessage(BaseMessage, kw_only=True, dict=True, tag="ai"):
             and self._raw_additional_kwargs is UNSET
         ):
             content, metadata = self._raw_content, self._raw_response_metadata
+            exact = content.__class__ is str
             if content.__class__ is list and ITEM_TYPES.issuperset(map(type, content)):
-                content = self._raw_content = content.copy()
+                self._raw_content, exact = content.copy(), True
             if metadata.__class__ is dict:
                 metadata = self._raw_response_metadata = metadata.copy()
-            if (content.__class__ is str or content.__class__ is list) and (
-                metadata is UNSET or metadata.__class__ is dict
-            ):
+            if exact and (metadata is UNSET or metadata.__class__ is dict):
                 calls = self._raw_tool_calls
                 if calls is UNSET:
                     return

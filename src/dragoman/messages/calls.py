@@ -28,7 +28,12 @@ def rebuilt_calls(given: Any) -> list[ToolCall]:
             name, args, id_val = call["name"], call["args"], call["id"]
         except (KeyError, TypeError, IndexError):
             raise _incomplete(call, ("name", "args", "id"), f"tool_calls[{len(rebuilt)}]") from None
-        if name.__class__ is not str or args.__class__ is not dict or len(call) > 4:
+        size = len(call)
+        if (
+            name.__class__ is not str
+            or args.__class__ is not dict
+            or (size > 3 and (size > 4 or "type" not in call))
+        ):
             name, args = _checked(call, name, args, f"tool_calls[{len(rebuilt)}]")
         if id_val is not None and id_val.__class__ is not str:
             id_val = _text_or_none(id_val, f"tool_calls[{len(rebuilt)}].id")
@@ -51,11 +56,15 @@ def _checked(call: Any, name: Any, args: Any, path: str) -> tuple[str, dict[str,
     return str.__str__(name), args
 
 
+class _MissingKeyError(MessageError, TypeError):
+    """A call without a key that it needs; also a TypeError, as in LangChain."""
+
+
 def _incomplete(call: Any, keys: tuple[str, ...], path: str) -> MessageError:
     if not isinstance(call, dict):
         return MessageError(f"a call has to be a dict, not {type(call).__name__}", path=path)
     missing = [key for key in keys if key not in call]
-    return MessageError(f"a call needs {' and '.join(missing)}", path=path)
+    return _MissingKeyError(f"a call needs {' and '.join(missing)}", path=path)
 
 
 def _text_or_none(value: Any, path: str) -> str | None:

@@ -13,7 +13,6 @@ The fast paths are C code (msgspec, jiter); what they refuse goes through one sc
 """
 
 import re
-from json.decoder import JSONDecodeError
 from typing import Any
 
 import jiter
@@ -124,6 +123,8 @@ def parse_partial_json(s: str, *, strict: bool = False) -> Any:
     except _Stray:
         return None
     except _Broken as error:
+        from json import JSONDecodeError
+
         raise JSONDecodeError(str(error), s[:80], 0) from None
     return value
 

@@ -16,8 +16,9 @@ def pretty(message: BaseMessage, *, html: bool = False, bold: bool = False) -> s
     title = get_msg_title_repr(f"{message.type.title()} Message", bold=bold)
     name = f"\nName: {message.name}" if message.name is not None else ""
     text = f"{title}{name}\n\n{_shown(message.content)}"
-    calls = _calls(message)
-    return f"{text.strip()}\n{calls}".strip() if calls else text
+    if hasattr(message, "tool_calls"):  # replies are stripped, as in LangChain
+        return f"{text.strip()}\n{_calls(message)}".strip()
+    return text
 
 
 def _shown(content: Any) -> str:
@@ -43,7 +44,7 @@ def _calls(message: BaseMessage) -> str:
             args = call.get("args")
             if isinstance(args, dict):
                 lines += [f"    {key}: {value}" for key, value in args.items()]
-            else:
+            elif args is not None:
                 lines.append(f"    {args}")
     return "\n".join(lines)
 

@@ -1,6 +1,5 @@
 """What a tool gave back, and the dicts that stand for tool calls."""
 
-import json
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 from uuid import UUID
 
@@ -193,6 +192,8 @@ def default_tool_chunk_parser(raw_tool_calls: list[dict[str, Any]]) -> list[Tool
         function: Any = call.get("function") or {}
         args = function.get("arguments")
         if args is not None and not isinstance(args, str):
+            import json
+
             args = json.dumps(args)
         chunks.append(
             tool_call_chunk(

@@ -5,7 +5,6 @@ files) costs by kind: the length of its base64 or data URL never counts, in what
 spelling it stands. Kept: LangChain's figures for text, calls and images.
 """
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from math import ceil
 from typing import Any
@@ -204,6 +203,8 @@ def count_tokens_approximately(
 
 
 def _tools_length(tools: Sequence[Any]) -> int:
+    import json
+
     total = 0
     for tool in tools:
         if isinstance(tool, dict):
