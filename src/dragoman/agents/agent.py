@@ -1,12 +1,11 @@
 """Agents: a model and tools, as a runnable whose state lasts."""
 
-import asyncio
-import contextvars
-import queue
-import threading
 from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import aclosing, closing
 from functools import partial
 from typing import Any, cast
+
+from typing_extensions import is_typeddict
 
 from dragoman._door import ASYNC, SYNC, Door, run
 from dragoman.agents.control import Interrupt
@@ -16,17 +15,18 @@ from dragoman.agents.middleware.types import AgentMiddleware, overrides
 from dragoman.agents.model_step import ModelStep, tool_name
 from dragoman.agents.runtime import Runtime
 from dragoman.agents.state import StateSchema
+from dragoman.agents.streaming import MODES, AsyncChannel, Channel, SyncChannel, aevents, events
 from dragoman.agents.structured_output import ResponseFormat
 from dragoman.agents.tool_step import ToolStep
+from dragoman.errors import short
 from dragoman.messages import SystemMessage
 from dragoman.runnables import Runnable
+from dragoman.runnables.config import DEFAULT_RECURSION_LIMIT
 from dragoman.threads import ThreadStore
 from dragoman.tools import BaseTool
 from dragoman.tools.convert import tool as make_tool
 
 __all__ = ["Agent", "StateSnapshot"]
-
-MODES = frozenset({"values", "updates", "messages", "custom"})
 
 
 class StateSnapshot:
@@ -56,6 +56,7 @@ class Agent(Runnable[Any, dict[str, Any]]):
         middleware: Sequence[AgentMiddleware[Any, Any]],
         response_format: ResponseFormat | None,
         state_schema: Any,
+        context_schema: Any,
         checkpointer: ThreadStore | None,
         store: Any,
         interrupt_before: Sequence[str],
@@ -71,11 +72,13 @@ class Agent(Runnable[Any, dict[str, Any]]):
         self.response_format: ResponseFormat | None = response_format
         self.checkpointer = checkpointer
         self.store = store
+        self.context_schema = context_schema
         self.max_steps = max_steps
         self.interrupt_before = frozenset(interrupt_before)
         self.interrupt_after = frozenset(interrupt_after)
         names = [m.name for m in middleware]
-        assert len(set(names)) == len(names), "Please remove duplicate middleware instances."
+        if len(set(names)) != len(names):
+            raise AssertionError("Please remove duplicate middleware instances.")
         self.middleware = tuple(middleware)
         given = [*tools, *(tool for m in middleware for tool in m.tools)]
         self.bound_tools = [t if isinstance(t, dict | BaseTool) else make_tool(t) for t in given]
@@ -98,7 +101,7 @@ class Agent(Runnable[Any, dict[str, Any]]):
     # ------------------------------------------------------------------ the plan of steps
 
     def _plan(self) -> None:
-        """Name the steps of hooks and who follows whom."""
+        """Name the steps of hooks, who follows whom, and where each may jump to."""
         self.steps: dict[str, tuple[AgentMiddleware[Any, Any], str]] = {}
         phases: dict[str, list[str]] = {}
         for hook in ("before_agent", "before_model", "after_model", "after_agent"):
@@ -106,9 +109,17 @@ class Agent(Runnable[Any, dict[str, Any]]):
             having = [m for m in order if overrides(m, hook) or overrides(m, "a" + hook)]
             phases[hook] = [f"{m.name}.{hook}" for m in having]
             self.steps.update((f"{m.name}.{hook}", (m, hook)) for m in having)
+        self.jumps = {
+            step: frozenset(
+                target
+                for name in (hook, "a" + hook)
+                for target in getattr(getattr(m, name), "__can_jump_to__", ())
+            )
+            for step, (m, hook) in self.steps.items()
+        }
         self._turn = [*phases["before_model"], "model"][0]
         self.first_after_model = next(iter(phases["after_model"]), None)
-        self.last_after_model = frozenset(phases["after_model"][-1:])
+        self.last_after_model = next(iter(phases["after_model"][-1:]), None)
         self._ending = next(iter(phases["after_agent"]), None)
         self.first_step = next(iter(phases["before_agent"]), self._turn)
         self._next: dict[str, str | None] = {}
@@ -120,6 +131,11 @@ class Agent(Runnable[Any, dict[str, Any]]):
         ):
             steps = [*phases[hook], then]
             self._next.update(zip(phases[hook], steps[1:], strict=True))
+        unknown = (self.interrupt_before | self.interrupt_after) - {*self.steps, "model", "tools"}
+        if unknown:
+            known = ", ".join(["model", "tools", *self.steps])
+            message = f"no step is called {short(min(unknown))}; the steps are {known}"
+            raise ValueError(message)
 
     def after(self, node: str) -> str | None:
         """Return the step that follows a hook's."""
@@ -131,9 +147,7 @@ class Agent(Runnable[Any, dict[str, Any]]):
 
     # ------------------------------------------------------------------ running
 
-    def _run(
-        self, door: Door, config: Any, context: Any, emit: Any, *, streams_tokens: bool
-    ) -> Run:
+    def _run(self, door: Door, config: Any, context: Any, channel: Channel | None) -> Run:
         given = dict(config or {})
         thread = None
         if self.checkpointer is not None:
@@ -145,26 +159,18 @@ class Agent(Runnable[Any, dict[str, Any]]):
                 )
                 raise ValueError(message)
             thread = self.checkpointer.thread(str(thread_id))
-        runtime: Runtime[Any] = Runtime(context=context, store=self.store, config=given)
-        if emit is not None:
-            runtime = runtime.override(stream_writer=partial(emit, "custom"))
-        made = Run(
-            self,
-            door,
-            Journal(thread),
-            runtime,
-            config,
-            emit,
-            streams_tokens=streams_tokens,
-        )
+        writer = {} if channel is None else {"stream_writer": partial(channel.put, "custom")}
+        made = _context(self.context_schema, context)
+        runtime: Runtime[Any] = Runtime(context=made, store=self.store, config=given, **writer)
         limit = given.get("recursion_limit")
-        if isinstance(limit, int) and limit > 0:
-            made.max_turns = min(self.max_steps, limit)
-        return made
+        # Every config that went through another runnable has the default limit: nobody asked for it.
+        is_asked = isinstance(limit, int) and 0 < limit != DEFAULT_RECURSION_LIMIT
+        turns = min(self.max_steps, limit) if is_asked else self.max_steps
+        return Run(self, door, Journal(thread), runtime, config, channel, max_turns=turns)
 
     async def _finish(self, made: Run, given: Any) -> dict[str, Any]:
         await made.start(given)
-        made._tell("values", self.schema.shown(made.state))
+        await made.tell("values", self.schema.shown(made.state))
         interrupts = await made.walk()
         output = made.output()
         if interrupts:
@@ -189,14 +195,14 @@ class Agent(Runnable[Any, dict[str, Any]]):
             AgentStepLimitError: If the model took more turns than `max_steps`.
             ThreadConflict: If another run wrote to the thread meanwhile.
         """
-        made = self._run(SYNC, config, context, None, streams_tokens=False)
+        made = self._run(SYNC, config, context, None)
         return run(self._finish(made, input))
 
     async def ainvoke(
         self, input: Any, config: Any = None, *, context: Any = None, **_: Any
     ) -> dict[str, Any]:
         """Async `invoke`."""
-        made = self._run(ASYNC, config, context, None, streams_tokens=False)
+        made = self._run(ASYNC, config, context, None)
         return await self._finish(made, input)
 
     def stream(
@@ -219,35 +225,11 @@ class Agent(Runnable[Any, dict[str, Any]]):
                 or a list of them: then `(mode, item)` pairs come.
         """
         modes, many = _modes(stream_mode)
-        events: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        closed = threading.Event()
-
-        def emit(mode: str, value: Any) -> None:
-            if closed.is_set():
-                raise GeneratorExit
-            if mode in modes:
-                events.put((mode, value))
-
-        made = self._run(SYNC, config, context, emit, streams_tokens="messages" in modes)
-
-        def work() -> None:
-            try:
-                run(self._finish(made, input))
-            except BaseException as error:  # noqa: BLE001 - raised again where the stream is read
-                events.put(error)
-            else:
-                events.put(None)
-
-        worker = threading.Thread(target=contextvars.copy_context().run, args=(work,), daemon=True)
-        worker.start()
-        try:
-            while (event := events.get()) is not None:
-                if isinstance(event, BaseException):
-                    raise event
+        channel = SyncChannel(modes)
+        made = self._run(SYNC, config, context, channel)
+        with closing(events(channel, lambda: self._finish(made, input))) as stream:
+            for event in stream:
                 yield event if many else event[1]
-        finally:
-            closed.set()
-            worker.join(timeout=30)
 
     async def astream(
         self,
@@ -260,30 +242,11 @@ class Agent(Runnable[Any, dict[str, Any]]):
     ) -> AsyncIterator[Any]:
         """Async `stream`; closing it cancels the run."""
         modes, many = _modes(stream_mode)
-        events: asyncio.Queue[Any] = asyncio.Queue()
-        loop = asyncio.get_running_loop()
-
-        def emit(mode: str, value: Any) -> None:
-            if mode in modes:
-                loop.call_soon_threadsafe(events.put_nowait, (mode, value))
-
-        made = self._run(ASYNC, config, context, emit, streams_tokens="messages" in modes)
-
-        async def work() -> None:
-            try:
-                await self._finish(made, input)
-            finally:
-                loop.call_soon(events.put_nowait, None)
-
-        task = asyncio.create_task(work())
-        try:
-            while (event := await events.get()) is not None:
+        channel = AsyncChannel(modes)
+        made = self._run(ASYNC, config, context, channel)
+        async with aclosing(aevents(channel, lambda: self._finish(made, input))) as stream:
+            async for event in stream:
                 yield event if many else event[1]
-            await task
-        finally:
-            if not task.done():
-                task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
 
     # ------------------------------------------------------------------ looking
 
@@ -296,9 +259,16 @@ class Agent(Runnable[Any, dict[str, Any]]):
         return await self._look(ASYNC, config)
 
     async def _look(self, door: Door, config: Any) -> StateSnapshot:
-        made = self._run(door, config, None, None, streams_tokens=False)
+        made = self._run(door, config, None, None)
         messages, place = await made.journal.read(door)
         return StateSnapshot({**place.fields, "messages": messages}, place)
+
+
+def _context(schema: Any, given: Any) -> Any:
+    """Return the context as the schema's type, where it is a dict and the schema a class for it."""
+    if isinstance(given, dict) and isinstance(schema, type) and not is_typeddict(schema):
+        return schema(**given)
+    return given
 
 
 def _modes(given: str | Sequence[str]) -> tuple[frozenset[str], bool]:

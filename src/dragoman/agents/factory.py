@@ -30,6 +30,7 @@ def create_agent(
     debug: bool = False,
     name: str | None = None,
     cache: Any = None,
+    transformers: Any = None,
     max_steps: int = 100,
     tool_concurrency: int | None = None,
     tool_timeout_s: float | None = None,
@@ -48,7 +49,7 @@ def create_agent(
         response_format: A schema (pydantic class, dataclass, TypedDict, JSON schema), or a strategy of
             `structured_output`; the answer stands in `structured_response`.
         state_schema: A TypedDict whose fields join the state.
-        context_schema: The type of `context=`, for type checkers.
+        context_schema: The type of `context=`; a dict is made a dataclass or pydantic model.
         checkpointer: A thread store; runs need `thread_id` in their config then.
         store: An object with get, put, delete and search, for tools and hooks.
         interrupt_before: Steps to stop in front of: `model`, `tools` or a hook's.
@@ -56,6 +57,7 @@ def create_agent(
         debug: Accepted, without effect: stream the mode `updates` instead.
         name: The agent's name; its replies carry it.
         cache: Accepted, without effect: cache at the model.
+        transformers: Accepted, without effect.
         max_steps: The most model turns of one run.
         tool_concurrency: How many calls run at a time; 1 for one after the other.
         tool_timeout_s: Seconds a call may take.
@@ -64,7 +66,7 @@ def create_agent(
         AssertionError: If two middleware have one name.
         ValueError: If an option has no sense.
     """
-    del context_schema, debug, cache
+    del debug, cache, transformers
     if isinstance(max_steps, bool) or not isinstance(max_steps, int) or max_steps < 1:
         message = f"max_steps has to be a whole number from 1, got {short(max_steps)}"
         raise ValueError(message)
@@ -86,6 +88,7 @@ def create_agent(
         middleware=middleware,
         response_format=strategy_of(response_format),
         state_schema=state_schema,
+        context_schema=context_schema,
         checkpointer=checkpointer,
         store=store,
         interrupt_before=interrupt_before or (),

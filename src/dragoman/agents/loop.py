@@ -6,10 +6,19 @@ that was not finished. One body serves sync and async.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from dragoman._door import Door
+from dragoman.agents.calls import (
+    failed,
+    in_call_order,
+    is_idempotent,
+    last_reply,
+    malformed,
+    open_calls,
+    open_invalid_calls,
+)
 from dragoman.agents.control import (
     AgentStepLimitError,
     Command,
@@ -19,25 +28,28 @@ from dragoman.agents.control import (
 )
 from dragoman.agents.journal import Journal, Place
 from dragoman.agents.middleware.types import overrides
-from dragoman.agents.model_step import FailedResponse, _answered
+from dragoman.agents.model_step import FailedResponse, answered
 from dragoman.agents.request import ModelRequest, Outcome
 from dragoman.agents.runtime import Runtime
 from dragoman.agents.state import AgentStateError
+from dragoman.agents.streaming import Channel
 from dragoman.agents.structured_output import resolved
 from dragoman.errors import DragomanError
-from dragoman.messages import AIMessage, BaseMessage, ToolCall, ToolMessage
+from dragoman.messages import BaseMessage, RemoveMessage, ToolCall, ToolMessage
 
 if TYPE_CHECKING:
     from dragoman.agents.agent import Agent
 
 __all__ = ["Run"]
 
-Emit = Callable[[str, Any], None]
 MAX_STRUCTURED_FAILURES = 3
-"""How often in a row a structured answer may fail before the run ends with its error."""
+"""A run ends with the error of the structured answer that fails this often in a row."""
+MAX_AT_ONCE = 32
+"""How many calls are marked as running together, as the sync door has so many threads."""
 CANCELLED = "This tool call was cancelled before it was finished."
 LOST = "This tool call was interrupted; it may or may not have taken effect."
 SUPERSEDED = "This tool call was not executed: a new message came first."
+TRANSIENT = ("messages", "jump_to", "structured_response")
 
 
 class Run:
@@ -50,49 +62,54 @@ class Run:
         journal: Journal,
         runtime: Runtime[Any],
         config: Any,
-        emit: Emit | None,
+        channel: Channel | None,
         *,
-        streams_tokens: bool,
+        max_turns: int,
     ) -> None:
         self.agent = agent
         self.door = door
         self.journal = journal
         self.runtime = runtime
         self.config = config
-        self.emit = emit
-        self.streams_tokens = streams_tokens
+        self.channel = channel
+        self.max_turns = max_turns
         self.place = Place()
         self.state: dict[str, Any] = {"messages": []}
-        self.max_turns = agent.max_steps
         self.resumed_at: str | None = None
 
     # ------------------------------------------------------------------ beginning
 
     async def start(self, given: Any) -> None:
-        """Read the thread, take the input, and write down where to begin."""
-        messages, place = await self.journal.read(self.door)
-        self.place = place
-        self.state = {**place.fields, "messages": messages}
-        if isinstance(given, Command) and given.resume is not None:
-            self._answer(given.resume)
-            await self._note([])
-            return
-        if given is None:
-            if place.node is None:
-                message = "there is no unfinished run to go on with; pass messages"
-                raise AgentStateError(message)
-            self._answer_running()
-            await self._note([])
-            self.resumed_at = place.node
+        """Read the thread, take the input, and write down where to begin.
+
+        Raises:
+            AgentStateError: If the input is none, or there is nothing to go on with.
+        """
+        messages, self.place = await self.journal.read(self.door)
+        self.state = {**self.place.fields, "messages": messages}
+        resume = given.resume if isinstance(given, Command) else None
+        if given is not None and resume is None:
+            await self._begin(given.update if isinstance(given, Command) else given)
             return
         entries: list[BaseMessage] = []
-        if place.node is not None:
-            entries += self._close_open_calls(SUPERSEDED)
-        update = given.update if isinstance(given, Command) else given
+        if resume is not None:
+            self._answer(resume)
+            self.state, entries = self.agent.schema.reduced(self.state, given.update, "the command")
+        elif self.place.node is None:
+            message = "there is no unfinished run to go on with; pass messages"
+            raise AgentStateError(message)
+        else:
+            self._answer_running()
+        self._restore_answer()
+        self.resumed_at = self.place.node
+        await self._note(entries)
+
+    async def _begin(self, given: Any) -> None:
+        """Begin a new run; calls that an unfinished one left open are answered first."""
+        entries = self._close_open_calls(SUPERSEDED) if self.place.node is not None else []
+        update = self.agent.schema.given(given)
         self.state.pop("structured_response", None)
-        self.state, added = self.agent.schema.reduced(
-            self.state, self.agent.schema.given(update), "the input"
-        )
+        self.state, added = self.agent.schema.reduced(self.state, update, "the input")
         self.place = Place()
         self.place.node = self.agent.first_step
         await self._note(entries + added)
@@ -116,41 +133,58 @@ class Run:
             answer = resume[question["id"]] if by_id else resume
             self.place.answers.setdefault(question["scope"], []).append(answer)
         self.place.questions = left
-        self.resumed_at = self.place.node
 
     def _answer_running(self) -> None:
         """After a kill: answer the calls that were running, unless they may run again."""
-        for call in self._pending():
+        for call in open_calls(self.state["messages"]):
             id_val = call["id"] or ""
-            if id_val in self.place.running:
+            if id_val in self.place.running and id_val not in self.place.results:
                 self.place.running.remove(id_val)
-                tool = self.agent.tools.get(call["name"])
-                if not _is_idempotent(tool):
-                    self.journal.result(call, [_failed(call, LOST)], self.place)
+                if not is_idempotent(self.agent.tools.get(call["name"])):
+                    self.journal.result(call, [failed(call, LOST)], self.place)
+
+    def _restore_answer(self) -> None:
+        """On resuming: read the structured answer of the last reply again; threads keep no objects."""
+        agent = self.agent
+        last = last_reply(self.state["messages"])
+        if last is None or agent.response_format is None or self.place.node == "model":
+            return
+        has_tools = bool(agent.bound_tools)
+        strategy = resolved(agent.response_format, agent.model, has_tools=has_tools)
+        try:
+            value = answered(last, strategy).structured_response
+        except DragomanError:
+            return
+        if value is not None:
+            self.state["structured_response"] = value
 
     # ------------------------------------------------------------------ walking
 
     async def walk(self) -> list[Interrupt]:
-        """Take steps until the run is over; return the interrupts it stopped at, if any."""
-        limit = self.max_turns * (len(self.agent.steps) + 2)
+        """Take steps until the run is over; return the interrupts it stopped at, if any.
+
+        Raises:
+            AgentStepLimitError: If the model took more turns than allowed.
+        """
+        limit = self.max_turns * (len(self.agent.steps) + 2) + 1
         try:
             for _ in range(limit):
                 node = self.place.node
                 if node is None:
                     return []
                 if node in self.agent.interrupt_before and node != self.resumed_at:
-                    return [Interrupt({"before": node})]
+                    return await self._pause({"before": node})
                 self.resumed_at = None
                 try:
                     await self._step(node)
                 except GraphInterrupt as stop:
-                    return await self._stopped(node, [stop])
+                    return await self._stopped([(node, stop)])
                 except _Stopped as stopped:
-                    return await self._stopped(node, stopped.stops)
+                    return await self._stopped(stopped.stops)
                 if node in self.agent.interrupt_after and self.place.node is not None:
-                    return [Interrupt({"after": node})]
-        except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
-            self._cancelled()
+                    return await self._pause({"after": node})
+        except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit) as error:
+            self._cancelled(error)
             raise
         raise self._too_long()
 
@@ -166,45 +200,65 @@ class Run:
         else:
             await self._hook(node)
 
-    async def _stopped(self, node: str, stops: list[GraphInterrupt]) -> list[Interrupt]:
+    async def _pause(self, value: Any) -> list[Interrupt]:
+        found = [Interrupt(value)]
+        await self.tell("updates", {"__interrupt__": tuple(found)})
+        return found
+
+    async def _stopped(self, stops: list[tuple[str, GraphInterrupt]]) -> list[Interrupt]:
+        """Write down the questions of interrupts, by the scope that asked."""
         if self.journal.thread is None:
             message = "an interrupt needs a checkpointer, so that the run can go on after it"
             raise AgentStateError(message) from None
-        self.place.node = node
         known = {question["scope"] for question in self.place.questions}
-        for stop in stops:
-            name = getattr(stop, "scope", node)
-            if name not in known:
-                question = {"id": stop.interrupt.id, "value": stop.interrupt.value, "scope": name}
-                self.place.questions.append(question)
+        self.place.questions += [
+            {"id": stop.interrupt.id, "value": stop.interrupt.value, "scope": name}
+            for name, stop in stops
+            if name not in known
+        ]
         await self._note([])
         found = [Interrupt(q["value"], q["id"]) for q in self.place.questions]
-        self._tell("updates", {"__interrupt__": tuple(found)})
+        shown = {"__interrupt__": tuple(found)}
+        await self.tell("updates", shown)
+        await self.tell("values", {**self.agent.schema.shown(self.state), **shown})
         return found
 
-    async def _apply(self, source: str, update: Any, node: str | None) -> None:
-        """Reduce an update into the state, write it down with the next step, and tell."""
-        if isinstance(update, Command):
-            update = update.update
-        self.state, entries = self.agent.schema.reduced(self.state, update, source)
+    async def _apply(
+        self, source: str, updates: Sequence[Any], follows: Callable[[], str | None]
+    ) -> None:
+        """Reduce updates into the state, write them down with the next step, and tell."""
+        entries: list[BaseMessage] = []
+        told: list[dict[str, Any] | None] = []
+        for update in updates:
+            given = update.update if isinstance(update, Command) else update
+            self.state, added = self.agent.schema.reduced(self.state, given, source)
+            entries += added
+            shown = {k: v for k, v in (given or {}).items() if k != "jump_to"}
+            if "messages" in shown:
+                shown["messages"] = added
+            told.append(shown or None)
         self.state.pop("jump_to", None)
-        self.place.node = node
+        self.place.node = follows()
         self.place.answers.pop(source, None)
         await self._note(entries)
-        shown = {k: v for k, v in (update or {}).items() if k != "jump_to"} or None
-        if shown is not None and entries:
-            shown["messages"] = entries
-        self._tell("updates", {source: shown})
-        self._tell("values", self.agent.schema.shown(self.state))
+        if self.channel is None:
+            return
+        for message in entries:
+            if not isinstance(message, RemoveMessage) and message.id not in self.channel.seen:
+                self.channel.put("messages", (message, {"langgraph_node": source}))
+        for shown in told:
+            await self.tell("updates", {source: shown})
+        await self.tell("values", self.agent.schema.shown(self.state))
 
-    async def _note(self, entries: list[BaseMessage]) -> None:
-        transient = ("messages", "jump_to", "structured_response")
-        self.place.fields = {k: v for k, v in self.state.items() if k not in transient}
+    async def _note(self, entries: Sequence[BaseMessage]) -> None:
+        self.place.fields = {k: v for k, v in self.state.items() if k not in TRANSIENT}
         await self.journal.write(self.door, entries, self.place)
 
-    def _tell(self, mode: str, value: Any) -> None:
-        if self.emit is not None:
-            self.emit(mode, value)
+    async def tell(self, mode: str, value: Any) -> None:
+        """Tell the reader of the stream, and wait until it has read: no step runs ahead of it."""
+        if self.channel is not None:
+            self.channel.put(mode, value)
+            await self.channel.taken()
 
     # ------------------------------------------------------------------ hooks
 
@@ -212,27 +266,27 @@ class Run:
         middleware, hook = self.agent.steps[node]
         with scope(list(self.place.answers.get(node, []))):
             if self.door.is_async and overrides(middleware, "a" + hook):
-                update = await getattr(middleware, "a" + hook)(self.state, self.runtime)
-                method = getattr(middleware, "a" + hook)
+                update = await getattr(middleware, "a" + hook)(dict(self.state), self.runtime)
             elif overrides(middleware, hook):
                 method = getattr(middleware, hook)
-                update = await self.door.call(method, self.state, self.runtime)
+                update = await self.door.call(method, dict(self.state), self.runtime)
             else:
                 message = (
                     f'No synchronous function provided to "{node}"; define {hook}, or run the agent '
                     "by ainvoke() or astream()"
                 )
                 raise TypeError(message)
-        jump = update.get("jump_to") if isinstance(update, dict) else None
-        target = self.agent.after(node)
-        await self._apply(node, update, target)
-        allowed = getattr(method, "__can_jump_to__", ())
-        if jump in allowed:
-            self.place.node = self.agent.jump(str(jump))
-            await self._note([])
-        elif node in self.agent.last_after_model:
-            self.place.node = self._decided()
-            await self._note([])
+        given = update.update if isinstance(update, Command) else update
+        jump = given.get("jump_to") if isinstance(given, dict) else None
+
+        def follows() -> str | None:
+            if jump in self.agent.jumps[node]:
+                return self.agent.jump(cast("str", jump))
+            return (
+                self._decided() if node == self.agent.last_after_model else self.agent.after(node)
+            )
+
+        await self._apply(node, [given], follows)
 
     # ------------------------------------------------------------------ model
 
@@ -240,11 +294,10 @@ class Run:
         if self.place.turns >= self.max_turns:
             raise self._too_long()
         agent = self.agent
-        broken = [_failed(call, _malformed(call)) for call in _open_invalid(self.state["messages"])]
+        broken = [malformed(call) for call in open_invalid_calls(self.state["messages"])]
         if broken:
-            self.state, entries = agent.schema.reduced(
-                self.state, {"messages": broken}, "the repair"
-            )
+            update = {"messages": broken}
+            self.state, entries = agent.schema.reduced(self.state, update, "the repair")
             await self._note(entries)
         request = ModelRequest(
             model=agent.model,
@@ -252,105 +305,85 @@ class Run:
             system_message=agent.system_message,
             tools=list(agent.bound_tools),
             response_format=agent.response_format,
-            state=self.state,
+            state=dict(self.state),
             runtime=self.runtime,
         )
         with scope(list(self.place.answers.get("model", []))):
-            tokens = self.emit if self.streams_tokens else None
+            tokens = self.channel if self.channel and "messages" in self.channel.modes else None
             outcome = await agent.model_step.call(self.door, request, self.config, tokens)
         self.place.turns += 1
         update = self._update_of(outcome)
-        self.state.pop("structured_response", None)
-        self.state = {**self.state}
-        after_state, _ = agent.schema.reduced(self.state, update, "model")
-        node = agent.first_after_model or self._decided(after_state)
-        await self._apply("model", update, node)
-        for command in outcome.commands:
-            await self._apply("model", command, node)
+        self.state = {k: v for k, v in self.state.items() if k != "structured_response"}
+        await self._apply(
+            "model",
+            [update, *outcome.commands],
+            lambda: agent.first_after_model or self._decided(),
+        )
 
     def _update_of(self, outcome: Outcome) -> dict[str, Any]:
         response = outcome.response
-        if isinstance(response, FailedResponse):
-            self.place.failures += 1
-            if self.place.failures > MAX_STRUCTURED_FAILURES:
-                raise response.error
-        else:
+        self.place.failures += 1
+        if not isinstance(response, FailedResponse):
             self.place.failures = 0
+        elif self.place.failures >= MAX_STRUCTURED_FAILURES:
+            raise response.error
         update: dict[str, Any] = {"messages": list(response.result)}
-        if response.structured_response is not None:
+        if response.structured_response is not None or self.agent.response_format is not None:
             update["structured_response"] = response.structured_response
-        elif self.agent.response_format is not None:
-            update["structured_response"] = None
         return update
 
-    def _decided(self, state: dict[str, Any] | None = None) -> str | None:
+    def _decided(self) -> str | None:
         """Return the step after a model turn: tools, another turn, or the end."""
-        state = state if state is not None else self.state
-        if self._pending(state):
+        messages = self.state["messages"]
+        if open_calls(messages):
             return "tools"
-        if state.get("structured_response") is not None:
+        if self.state.get("structured_response") is not None:
             return self.agent.jump("end")
-        last = _last_reply(state["messages"])
-        if last is not None and (last.tool_calls or _invalid_with_ids(last)):
-            return self.agent.jump("model")  # all its calls are answered already, by errors
+        last = last_reply(messages)
+        if last is not None and (last.tool_calls or any(c["id"] for c in last.invalid_tool_calls)):
+            return self.agent.jump("model")  # all its calls are answered already
         return self.agent.jump("end")
 
     # ------------------------------------------------------------------ tools
 
-    def _pending(self, state: dict[str, Any] | None = None) -> list[ToolCall]:
-        """Return the calls of the last reply that have no result."""
-        messages = (state if state is not None else self.state)["messages"]
-        last = _last_reply(messages)
-        if last is None:
-            return []
-        answered = {m.tool_call_id for m in messages if isinstance(m, ToolMessage)}
-        return [call for call in last.tool_calls if (call["id"] or "") not in answered]
-
     async def _tools(self) -> None:
-        calls = self._pending()
-        results: dict[int, list[Any]] = {}
-        todo: list[tuple[int, ToolCall]] = []
-        for index, call in enumerate(calls):
-            stored = self.journal.stored(self.place, call)
-            if stored is not None:
-                results[index] = stored
-            else:
-                todo.append((index, call))
-        if todo:
-            self.place.running = [call["id"] or "" for _, call in todo]
-            await self._note([])
-            given = await self._run_tools([call for _, call in todo])
-            for (index, _), found in zip(todo, given, strict=True):
-                results[index] = found
-        ordered = [item for index in sorted(results) for item in results[index]]
+        calls = open_calls(self.state["messages"])
+        found: list[list[Any] | None] = [self.journal.stored(self.place, call) for call in calls]
+        todo = [call for call, results in zip(calls, found, strict=True) if results is None]
+        given = iter(await self._run_tools(todo) if todo else [])
+        results = [item for stored in found for item in (next(given) if stored is None else stored)]
         self.place.running, self.place.results = [], {}
         for call in calls:
             self.place.answers.pop(call["id"] or "", None)
-        messages = [item for item in ordered if isinstance(item, BaseMessage)]
-        node = self._after_tools(calls)
-        commands = [item for item in ordered if isinstance(item, Command)]
-        await self._apply("tools", {"messages": messages}, node)
-        for command in commands:
-            await self._apply("tools", command, node)
+        updates = [_update_of_tool(result) for result in results]
+        messages = [message for update in updates for message in update.get("messages", ())]
+        ordered = in_call_order(self.state["messages"], messages)
+        if ordered is not messages:  # older results have to move: all messages in one update
+            fields = [{k: v for k, v in u.items() if k != "messages"} for u in updates]
+            updates = [{"messages": list(ordered)}, *(update for update in fields if update)]
+        await self._apply("tools", updates, lambda: self._after_tools(calls))
 
     async def _run_tools(self, calls: list[ToolCall]) -> list[list[Any]]:
-        stops: list[GraphInterrupt] = []
+        """Return the results of calls, in order; stop if any of them asks a question."""
+        stops: list[tuple[str, GraphInterrupt]] = []
         step = self.agent.tool_step
-
-        def done(call: ToolCall, found: list[Any]) -> None:
-            self.journal.result(call, found, self.place)
+        # All at once is one write; where calls queue, each is written when its turn comes.
+        at_once = len(calls) <= min(step.concurrency or MAX_AT_ONCE, MAX_AT_ONCE)
+        if at_once:
+            self.place.running = [call["id"] or "" for call in calls]
+            await self._note([])
 
         async def one(call: ToolCall) -> list[Any]:
+            if not at_once:
+                await self.door.call(self.journal.start, call, self.place)
+            answers = self.place.answers.get(call["id"] or "", [])
             try:
-                return (
-                    await step.answer(
-                        self.door, [call], self.state, self.runtime, self.place.answers, done
-                    )
-                )[0]
+                found = await step.answer(self.door, call, self.state, self.runtime, answers)
             except GraphInterrupt as stop:
-                stop.scope = call["id"] or ""  # pyright: ignore[reportAttributeAccessIssue]
-                stops.append(stop)
+                stops.append((call["id"] or "", stop))
                 return []
+            await self.door.call(self.journal.result, call, found, self.place)
+            return found
 
         bodies = [lambda call=call: one(call) for call in calls]
         given = await self.door.gather(bodies, step.concurrency)
@@ -360,10 +393,10 @@ class Run:
         return given
 
     def _after_tools(self, calls: list[ToolCall]) -> str | None:
-        direct = [
-            getattr(self.agent.tools.get(call["name"]), "return_direct", False) for call in calls
-        ]
-        if (calls and all(direct)) or self.state.get("structured_response") is not None:
+        tools = [self.agent.tools.get(call["name"]) for call in calls]
+        if calls and all(tool is not None and tool.return_direct for tool in tools):
+            return self.agent.jump("end")
+        if self.state.get("structured_response") is not None:
             return self.agent.jump("end")
         return self.agent.jump("model")
 
@@ -372,88 +405,46 @@ class Run:
     def _close_open_calls(self, text: str) -> list[BaseMessage]:
         """Answer the calls that are open, with stored results where there are any."""
         closed: list[BaseMessage] = []
-        for call in self._pending():
+        for call in open_calls(self.state["messages"]):
             stored = self.journal.stored(self.place, call)
-            closed += stored if stored is not None else [_failed(call, text)]
-        self.state, entries = self.agent.schema.reduced(
-            self.state, {"messages": closed}, "cancellation"
-        )
+            messages = [item for item in stored or [] if isinstance(item, ToolMessage)]
+            lost = text == SUPERSEDED and (call["id"] or "") in self.place.running
+            closed += messages or [failed(call, LOST if lost else text)]
+        closed += [malformed(call) for call in open_invalid_calls(self.state["messages"])]
+        ordered = list(in_call_order(self.state["messages"], closed))
+        update = {"messages": ordered} if ordered else None
+        self.state, entries = self.agent.schema.reduced(self.state, update, "the end")
         return entries
 
-    def _cancelled(self) -> None:
+    def _cancelled(self, error: BaseException) -> None:
         """Leave a valid thread behind: every call answered, no unfinished run."""
         entries = self._close_open_calls(CANCELLED)
-        if self.journal.thread is None:
-            return
-        node, self.place = self.place.node, Place()
-        self.place.fields = {k: v for k, v in self.state.items() if k in self.agent.schema.reducers}
-        for key in ("messages", "jump_to", "structured_response"):
-            self.place.fields.pop(key, None)
-        if node is not None:
-            state = {"agent": self.place.as_dict()}
-            self.journal.head = self.journal.thread.append(entries, self.journal.head, state=state)
+        place = Place()
+        place.fields = {k: v for k, v in self.state.items() if k not in TRANSIENT}
+        try:
+            self.journal.close(entries, place)
+        except DragomanError as failure:
+            # The cancellation goes on; the thread is closed when its next run begins.
+            error.add_note(f"the thread could not be written: {failure}")
 
     def output(self) -> dict[str, Any]:
         """Return the state as callers see it."""
-        if self.agent.response_format is not None and not self.state.get("structured_response"):
-            self._restore_answer()
         return self.agent.schema.shown(self.state)
-
-    def _restore_answer(self) -> None:
-        """After a resumed end: read the structured answer from the last reply again."""
-        last = _last_reply(self.state["messages"])
-        if last is None or self.place.node is not None:
-            return
-        agent = self.agent
-        strategy = resolved(
-            cast("Any", agent.response_format), agent.model, has_tools=bool(agent.bound_tools)
-        )
-        try:
-            value = _answered(last, strategy).structured_response
-        except DragomanError:
-            return
-        if value is not None:
-            self.state["structured_response"] = value
 
 
 class _Stopped(BaseException):
-    """Interrupts of parallel tools, together."""
+    """Interrupts of parallel tools, together, each with the id of its call."""
 
-    def __init__(self, stops: list[GraphInterrupt]) -> None:
+    def __init__(self, stops: list[tuple[str, GraphInterrupt]]) -> None:
         super().__init__()
         self.stops = stops
 
 
-def _last_reply(messages: list[BaseMessage]) -> AIMessage | None:
-    return next((m for m in reversed(messages) if isinstance(m, AIMessage)), None)
-
-
-def _invalid_with_ids(message: AIMessage) -> list[Any]:
-    return [call for call in message.invalid_tool_calls if call["id"]]
-
-
-def _open_invalid(messages: list[BaseMessage]) -> list[Any]:
-    answered = {m.tool_call_id for m in messages if isinstance(m, ToolMessage)}
-    return [
-        call
-        for message in messages
-        if isinstance(message, AIMessage)
-        for call in _invalid_with_ids(message)
-        if call["id"] not in answered
-    ]
-
-
-def _malformed(call: Any) -> str:
-    return (
-        f"Tool call {call['name']} with id {call['id']} could not be executed - "
-        "arguments were malformed or truncated."
-    )
-
-
-def _failed(call: Any, text: str) -> ToolMessage:
-    return ToolMessage(text, tool_call_id=call["id"] or "", name=call["name"], status="error")
-
-
-def _is_idempotent(tool: Any) -> bool:
-    marks = (getattr(tool, "metadata", None) or {}, getattr(tool, "extras", None) or {})
-    return any(mark.get("idempotent") for mark in marks)
+def _update_of_tool(result: Any) -> dict[str, Any]:
+    """Return the update that a tool's result stands for; its messages are a list."""
+    if not isinstance(result, Command):
+        return {"messages": [result]}
+    update: dict[str, Any] = dict(result.update or {})
+    if not isinstance(update.get("messages", []), list):
+        update["messages"] = [update["messages"]]
+    return update

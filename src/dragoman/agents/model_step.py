@@ -1,11 +1,13 @@
 """One model call of an agent: hooks around it, tools bound, the structured answer read."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from contextlib import aclosing, closing
 from typing import Any, cast
 
 from dragoman._door import ASYNC, SYNC, Door, run
 from dragoman.agents.middleware.types import AgentMiddleware, overrides
 from dragoman.agents.request import ModelRequest, ModelResponse, Outcome, outcome_of
+from dragoman.agents.streaming import Channel
 from dragoman.agents.structured_output import (
     MultipleStructuredOutputsError,
     ProviderStrategy,
@@ -14,11 +16,14 @@ from dragoman.agents.structured_output import (
     ToolStrategy,
     resolved,
 )
-from dragoman.messages import AIMessage, BaseMessage, ToolMessage
+from dragoman.messages import (
+    AIMessage,
+    BaseMessage,
+    ToolMessage,
+    message_chunk_to_message,
+)
 
-__all__ = ["ModelStep"]
-
-Emit = Callable[[str, Any], None]
+__all__ = ["FailedResponse", "ModelStep", "answered", "tool_name"]
 
 
 class ModelStep:
@@ -42,34 +47,36 @@ class ModelStep:
         self.can_run_unknown = can_run_unknown
 
     async def call(
-        self, door: Door, request: ModelRequest, config: Any, emit: Emit | None
+        self, door: Door, request: ModelRequest, config: Any, channel: Channel | None
     ) -> Outcome:
         """Return the outcome of the call through all layers, the first outermost."""
         if door.is_async:
-            return await self._alayer(0, request, config, emit)
-        return self._layer(0, request, config, emit)
+            return await self._alayer(0, request, config, channel)
+        return self._layer(0, request, config, channel)
 
-    def _layer(self, depth: int, request: ModelRequest, config: Any, emit: Emit | None) -> Outcome:
+    def _layer(
+        self, depth: int, request: ModelRequest, config: Any, channel: Channel | None
+    ) -> Outcome:
         if depth == len(self.layers):
-            return Outcome(run(self._ask(SYNC, request, config, emit)))
+            return Outcome(run(self._ask(SYNC, request, config, channel)))
         inner: list[Outcome] = []
 
         def handler(changed: ModelRequest) -> ModelResponse:
-            inner.append(self._layer(depth + 1, changed, config, emit))
+            inner.append(self._layer(depth + 1, changed, config, channel))
             return inner[-1].response
 
         given = self.layers[depth].wrap_model_call(request, handler)
         return outcome_of(given, inner[-1] if inner else None)
 
     async def _alayer(
-        self, depth: int, request: ModelRequest, config: Any, emit: Emit | None
+        self, depth: int, request: ModelRequest, config: Any, channel: Channel | None
     ) -> Outcome:
         if depth == len(self.layers):
-            return Outcome(await self._ask(ASYNC, request, config, emit))
+            return Outcome(await self._ask(ASYNC, request, config, channel))
         inner: list[Outcome] = []
 
         async def handler(changed: ModelRequest) -> ModelResponse:
-            inner.append(await self._alayer(depth + 1, changed, config, emit))
+            inner.append(await self._alayer(depth + 1, changed, config, channel))
             return inner[-1].response
 
         given = await self.layers[depth].awrap_model_call(request, handler)
@@ -78,7 +85,7 @@ class ModelStep:
     # ------------------------------------------------------------------ the call itself
 
     async def _ask(
-        self, door: Door, request: ModelRequest, config: Any, emit: Emit | None
+        self, door: Door, request: ModelRequest, config: Any, channel: Channel | None
     ) -> ModelResponse:
         self._check_tools(request)
         strategy: Any = None
@@ -90,19 +97,19 @@ class ModelStep:
         messages: list[BaseMessage] = list(request.messages)
         if request.system_message is not None:
             messages.insert(0, request.system_message)
-        if emit is None:
+        if channel is None:
             reply = await door.invoke(model, messages, config)
         else:
             reply = await door.either(
-                lambda: _streamed(model, messages, config, emit),
-                lambda: _astreamed(model, messages, config, emit),
+                lambda: _streamed(model, messages, config, channel),
+                lambda: _astreamed(model, messages, config, channel),
             )
         if not isinstance(reply, AIMessage):
             message = f"the agent's model gave {type(reply).__name__}, not an AIMessage"
             raise TypeError(message)
         if self.name and not reply.name:
             reply = reply.model_copy(update={"name": self.name})
-        return _answered(reply, strategy)
+        return answered(reply, strategy)
 
     def _check_tools(self, request: ModelRequest) -> None:
         if self.can_run_unknown:
@@ -141,29 +148,32 @@ def tool_name(tool: Any) -> str:
 _METADATA = {"langgraph_node": "model"}
 
 
-def _streamed(model: Any, messages: list[BaseMessage], config: Any, emit: Emit) -> Any:
+def _streamed(model: Any, messages: list[BaseMessage], config: Any, channel: Channel) -> Any:
     total: Any = None
-    for chunk in model.stream(messages, config):
-        emit("messages", (chunk, dict(_METADATA)))
-        total = chunk if total is None else total + chunk
-    return _whole(total)
+    with closing(model.stream(messages, config)) as stream:
+        for chunk in stream:
+            channel.put("messages", (chunk, dict(_METADATA)))
+            total = chunk if total is None else total + chunk
+    return _whole(total, channel)
 
 
-async def _astreamed(model: Any, messages: list[BaseMessage], config: Any, emit: Emit) -> Any:
+async def _astreamed(model: Any, messages: list[BaseMessage], config: Any, channel: Channel) -> Any:
     total: Any = None
-    async for chunk in model.astream(messages, config):
-        emit("messages", (chunk, dict(_METADATA)))
-        total = chunk if total is None else total + chunk
-    return _whole(total)
+    async with aclosing(model.astream(messages, config)) as stream:
+        async for chunk in stream:
+            channel.put("messages", (chunk, dict(_METADATA)))
+            total = chunk if total is None else total + chunk
+    return _whole(total, channel)
 
 
-def _whole(total: Any) -> Any:
-    from dragoman.messages import message_chunk_to_message
+def _whole(total: Any, channel: Channel) -> Any:
+    if total is None:
+        return None
+    channel.seen.add(total.id)
+    return message_chunk_to_message(total)
 
-    return total if total is None else message_chunk_to_message(total)
 
-
-def _answered(reply: AIMessage, strategy: Any) -> ModelResponse:
+def answered(reply: AIMessage, strategy: Any) -> ModelResponse:
     """Return the reply, with results for its structured calls and the answer they hold."""
     if isinstance(strategy, ProviderStrategy):
         if reply.tool_calls or reply.invalid_tool_calls:

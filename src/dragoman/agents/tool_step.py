@@ -1,11 +1,14 @@
 """One round of tool calls of an agent: hooks around each, injected values, results that last."""
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
+from pydantic import ValidationError
+
 from dragoman._door import ASYNC, SYNC, Door, run
+from dragoman.agents.calls import failed
 from dragoman.agents.control import Command, scope
 from dragoman.agents.middleware.types import AgentMiddleware, overrides
 from dragoman.agents.request import ToolCallRequest
@@ -18,7 +21,7 @@ __all__ = ["ToolStep"]
 
 
 class _Injecting(Runner):
-    """Runs calls with what the agent injects: its state, its store, the runtime."""
+    """Runs a call with what the agent injects: its state, its store, the runtime."""
 
     def __init__(
         self,
@@ -26,29 +29,49 @@ class _Injecting(Runner):
         state: dict[str, Any],
         runtime: Runtime[Any],
         timeout_s: float | None,
+        *,
+        raises: bool,
     ) -> None:
         super().__init__([], runtime.config, None, timeout_s, MAX_CHARS)
-        self.tools = dict(tools)
+        self.agent_tools = tools
         self.state = state
         self.runtime = runtime
+        self.raises = raises
+        self.raised: list[BaseException] = []
+
+    def surroundings(self, call: ToolCall) -> ToolRuntime[Any, Any]:
+        """Return the runtime of a call."""
+        return ToolRuntime(
+            state=dict(self.state),
+            context=self.runtime.context,
+            config=self.runtime.config,
+            stream_writer=self.runtime.stream_writer,
+            tool_call_id=call["id"],
+            store=self.runtime.store,
+        )
 
     def injected_for(self, tool: BaseTool, call: ToolCall) -> Mapping[str, Any]:
         values: dict[str, Any] = {}
         for name, mark in _marks(tool).items():
             if isinstance(mark, InjectedState):
-                values[name] = self.state if mark.field is None else self.state.get(mark.field)
+                whole = mark.field is None
+                values[name] = dict(self.state) if whole else self.state.get(str(mark.field))
             elif mark is InjectedStore:
                 values[name] = self.runtime.store
             else:
-                values[name] = ToolRuntime(
-                    state=self.state,
-                    context=self.runtime.context,
-                    config=self.runtime.config,
-                    stream_writer=self.runtime.stream_writer,
-                    tool_call_id=call["id"],
-                    store=self.runtime.store,
-                )
+                values[name] = self.surroundings(call)
         return values
+
+    def failure(self, call: ToolCall, error: BaseException) -> list[Any]:
+        # Wrong arguments are the model's fault: told to it at once, hooks do not hear of them.
+        if (
+            not self.raises
+            or isinstance(error, ValidationError)
+            or not isinstance(error, Exception)
+        ):
+            return super().failure(call, error)
+        self.raised.append(error)
+        raise error
 
 
 def _marks(tool: BaseTool) -> dict[str, Any]:
@@ -123,31 +146,30 @@ class ToolStep:
     async def answer(
         self,
         door: Door,
-        calls: Sequence[ToolCall],
+        call: ToolCall,
         state: dict[str, Any],
         runtime: Runtime[Any],
-        answers: Mapping[str, list[Any]],
-        done: Callable[[ToolCall, list[Any]], None],
-    ) -> list[list[Any]]:
-        """Return the results of each call, in call order: messages and commands.
+        answers: Sequence[Any],
+    ) -> list[Any]:
+        """Return the results of a call, messages and commands; `answers` are those of its interrupts.
 
-        `done` hears of each call as it is finished; `answers` are those of interrupts, by call id.
+        What a tool raises passes through the hooks, so that they can try again or tell otherwise;
+        what is left of it outside them is an error result. What a hook raises ends the run.
         """
-        runner = _Injecting(self.tools, state, runtime, self.timeout_s)
-
-        async def one(call: ToolCall) -> list[Any]:
-            with scope(list(answers.get(call["id"] or "", []))):
-                request = ToolCallRequest(call, self.tools.get(call["name"]), state, runtime)
+        runner = _Injecting(self.tools, state, runtime, self.timeout_s, raises=bool(self.layers))
+        surroundings = runner.surroundings(call)
+        request = ToolCallRequest(call, self.tools.get(call["name"]), dict(state), surroundings)
+        try:
+            with scope(list(answers)):
                 if door.is_async:
                     given = await self._alayer(0, runner, request)
                 else:
                     given = self._layer(0, runner, request)
-            results = _checked(call, given)
-            await door.call(done, call, results)
-            return results
-
-        bodies = [lambda call=call: one(call) for call in calls]
-        return await door.gather(bodies, self.concurrency)
+        except Exception as error:
+            if not any(error is raised for raised in runner.raised):
+                raise
+            return [failed(call, error_text(error))]
+        return _checked(call, given)
 
     def _layer(self, depth: int, runner: _Injecting, request: ToolCallRequest) -> Any:
         if depth == len(self.layers):
@@ -168,40 +190,33 @@ class ToolStep:
 
 async def _execute(door: Door, runner: _Injecting, request: ToolCallRequest) -> Any:
     call = request.tool_call
-    if request.tool is not None and request.tool is not runner.tools.get(call["name"]):
-        other = _Injecting(
-            {**runner.tools, call["name"]: request.tool},
-            runner.state,
-            runner.runtime,
-            runner.timeout_s,
-        )
-        results = await other._one(door, call)
-    else:
-        results = await runner._one(door, call)
+    tool = request.tool if request.tool is not None else runner.agent_tools.get(call["name"])
+    runner.tools = dict(runner.agent_tools)
+    if tool is not None:
+        runner.tools[call["name"]] = tool  # a hook may have put another in its place
+    results = await runner.one(door, call)
     return results[0] if len(results) == 1 else results
 
 
 def _checked(call: ToolCall, given: Any) -> list[Any]:
     """Return results that answer the call, whatever hooks and tools gave."""
     results: list[Any] = given if isinstance(given, list) else [given]
-    answered = False
-    for result in results:
-        if isinstance(result, ToolMessage):
-            answered = answered or result.tool_call_id == (call["id"] or "")
-        elif isinstance(result, Command):
-            update = result.update if isinstance(result.update, dict) else {}
-            messages = update.get("messages") or []
-            answered = answered or any(
-                isinstance(m, ToolMessage) and m.tool_call_id == call["id"] for m in messages
-            )
-        else:
-            text = error_text(TypeError(f"the tool gave {type(result).__name__}, no result"))
-            return [_error(call, text)]
-    if not answered:
-        text = "Error: the tool's command holds no result for its call."
-        return [*results, _error(call, text)]
-    return results
+    if not all(isinstance(result, ToolMessage | Command) for result in results):
+        kinds = ", ".join(type(result).__name__ for result in results)
+        return [failed(call, error_text(TypeError(f"the tool gave {kinds}, no result")))]
+    id_val = call["id"] or ""
+    said = [message for result in results for message in _messages(result)]
+    if any(isinstance(m, ToolMessage) and m.tool_call_id == id_val for m in said):
+        return results
+    if len(results) == 1 and isinstance(results[0], ToolMessage):
+        return [results[0].model_copy(update={"tool_call_id": id_val})]
+    text = "Error: the tool's command holds no result for its call."
+    return [*results, failed(call, text)]
 
 
-def _error(call: ToolCall, text: str) -> ToolMessage:
-    return ToolMessage(text, tool_call_id=call["id"] or "", name=call["name"], status="error")
+def _messages(result: Any) -> list[Any]:
+    if isinstance(result, ToolMessage):
+        return [result]
+    update = result.update if isinstance(result.update, dict) else {}
+    messages = update.get("messages") or []
+    return messages if isinstance(messages, list) else [messages]

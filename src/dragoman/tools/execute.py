@@ -101,7 +101,7 @@ class Runner:
 
     async def answer(self, door: Door, message: AIMessage, limit: int | None) -> list[Any]:
         """Return the results of all calls, valid ones first."""
-        bodies = [lambda call=call: self._one(door, call) for call in message.tool_calls]
+        bodies = [lambda call=call: self.one(door, call) for call in message.tool_calls]
         results = await door.gather(bodies, limit) if bodies else []
         return [item for found in results for item in found] + [
             _failed(
@@ -112,7 +112,8 @@ class Runner:
             for call in message.invalid_tool_calls
         ]
 
-    async def _one(self, door: Door, call: ToolCall) -> list[Any]:
+    async def one(self, door: Door, call: ToolCall) -> list[Any]:
+        """Return the results of one call."""
         tool = self.tools.get(call["name"])
         if tool is None:
             names = ", ".join(self.tools)
@@ -130,7 +131,7 @@ class Runner:
                 output = self._in_time(tool, given)
         except TimeoutError as error:
             if self.timeout_s is None or error.args:
-                return [_failed(call, error_text(error))]
+                return self.failure(call, error)
             return [_failed(call, f"Error: timed out after {self.timeout_s:g} s")]
         except asyncio.CancelledError as error:
             if door.is_async and _is_being_cancelled():
@@ -141,12 +142,16 @@ class Runner:
         except BaseException as error:
             if getattr(error, "is_control_flow", False):
                 raise  # an agent's interrupt, not a failure
-            return [_failed(call, error_text(error))]
+            return self.failure(call, error)
         return self._shortened(output)
 
     def injected_for(self, tool: BaseTool, call: ToolCall) -> Mapping[str, Any]:
         """Return the values for injected arguments of one call, by name."""
         return self.injected
+
+    def failure(self, call: ToolCall, error: BaseException) -> list[Any]:
+        """Return what becomes of a tool's error; an agent with hooks around tools raises it to them."""
+        return [_failed(call, error_text(error))]
 
     async def _within(self, running: Any) -> Any:
         return await asyncio.wait_for(running, self.timeout_s)

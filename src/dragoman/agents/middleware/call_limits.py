@@ -2,11 +2,12 @@
 
 from typing import Annotated, Any, Literal, NotRequired
 
+from dragoman.agents.calls import failed, open_calls
 from dragoman.agents.middleware.types import AgentMiddleware, hook_config
 from dragoman.agents.runtime import Runtime
 from dragoman.agents.state import AgentState, PrivateStateAttr
 from dragoman.errors import DragomanError
-from dragoman.messages import AIMessage, ToolMessage
+from dragoman.messages import AIMessage
 
 __all__ = [
     "ModelCallLimitExceededError",
@@ -145,12 +146,8 @@ class ToolCallLimitMiddleware(AgentMiddleware[Any, Any]):
     @hook_config(can_jump_to=["end"])
     def after_model(self, state: Any, runtime: Runtime[Any]) -> dict[str, Any] | None:
         """Count the calls of the reply; answer those beyond the limit."""
-        last = next((m for m in reversed(state["messages"]) if isinstance(m, AIMessage)), None)
-        answered = {m.tool_call_id for m in state["messages"] if isinstance(m, ToolMessage)}
         calls = [
-            call
-            for call in (last.tool_calls if last is not None else [])
-            if call["id"] not in answered and self.tool_name in (None, call["name"])
+            call for call in open_calls(state["messages"]) if self.tool_name in (None, call["name"])
         ]
         if not calls:
             return None
@@ -170,22 +167,40 @@ class ToolCallLimitMiddleware(AgentMiddleware[Any, Any]):
         update: dict[str, Any] = {"thread_tool_call_count": thread, "run_tool_call_count": run}
         if not blocked:
             return update
-        text = f"Tool call limit exceeded. Do not call {self.tool_name or 'any tool'} again."
+        text = (
+            f"Tool call limit exceeded. Do not call '{self.tool_name}' again."
+            if self.tool_name
+            else "Tool call limit exceeded. Do not make additional tool calls."
+        )
+        if self.exit_behavior == "continue":
+            update["messages"] = [failed(call, text) for call in blocked]
+            return update
+        over = _reached(thread, run, self._key, len(blocked), self.thread_limit, self.run_limit)
+        name = f"'{self.tool_name}' tool" if self.tool_name else "Tool"
+        reached = f"{name} call limit reached: {over}."
         if self.exit_behavior == "error":
-            raise ToolCallLimitExceededError(text)
-        if self.exit_behavior == "end":
-            every: list[Any] = (
-                [c for c in last.tool_calls if c["id"] not in answered] if last else []
-            )
-            update["messages"] = [*map(_refused(text), every), AIMessage(text)]
-            update["jump_to"] = "end"
-        else:
-            update["messages"] = list(map(_refused(text), blocked))
+            raise ToolCallLimitExceededError(reached)
+        stopped = "This tool call was not executed: another call of the turn exceeded the limit."
+        every = open_calls(state["messages"])
+        update["messages"] = [
+            *(failed(call, text if call in blocked else stopped) for call in every),
+            AIMessage(reached),
+        ]
+        update["jump_to"] = "end"
         return update
 
 
-def _refused(text: str) -> Any:
-    def result(call: Any) -> ToolMessage:
-        return ToolMessage(text, tool_call_id=call["id"] or "", name=call["name"], status="error")
-
-    return result
+def _reached(
+    thread: dict[str, int],
+    run: dict[str, int],
+    key: str,
+    n_blocked: int,
+    thread_limit: int | None,
+    run_limit: int | None,
+) -> str:
+    found = [
+        f"{name} limit exceeded ({counts.get(key, 0) + n_blocked}/{limit} calls)"
+        for name, counts, limit in (("thread", thread, thread_limit), ("run", run, run_limit))
+        if limit is not None and counts.get(key, 0) + n_blocked > limit
+    ]
+    return " and ".join(found)

@@ -5,10 +5,11 @@ from typing import Any, Literal, NotRequired, cast
 
 from typing_extensions import TypedDict
 
+from dragoman.agents.calls import last_reply, open_calls
 from dragoman.agents.control import interrupt
 from dragoman.agents.middleware.types import AgentMiddleware
 from dragoman.agents.runtime import Runtime
-from dragoman.messages import AIMessage, ToolCall, ToolMessage
+from dragoman.messages import ToolCall, ToolMessage
 
 __all__ = [
     "Action",
@@ -72,9 +73,10 @@ class InterruptOnConfig(TypedDict):
 
     allowed_decisions: list[DecisionType]
     description: NotRequired[str | Callable[[ToolCall, Any, Runtime[Any]], str]]
+    when: NotRequired[Callable[[ToolCall, Any, Runtime[Any]], bool]]
 
 
-_ALL: list[DecisionType] = ["approve", "edit", "reject"]
+_ALL: list[DecisionType] = ["approve", "edit", "reject", "respond"]
 
 
 class HumanInTheLoopMiddleware(AgentMiddleware[Any, Any]):
@@ -103,36 +105,36 @@ class HumanInTheLoopMiddleware(AgentMiddleware[Any, Any]):
 
     def after_model(self, state: Any, runtime: Runtime[Any]) -> dict[str, Any] | None:
         """Ask about the calls of the last reply, and return it as decided."""
-        last = next((m for m in reversed(state["messages"]) if isinstance(m, AIMessage)), None)
-        if last is None:
+        last = last_reply(state["messages"])
+        asked = [c for c in open_calls(state["messages"]) if self._asks(c, state, runtime)]
+        if last is None or not asked:
             return None
-        answered = {m.tool_call_id for m in state["messages"] if isinstance(m, ToolMessage)}
-        asked = [
-            call
-            for call in last.tool_calls
-            if call["name"] in self.interrupt_on and call["id"] not in answered
-        ]
-        if not asked:
-            return None
-        answer = interrupt(self._request(asked, state, runtime))
-        decisions = cast("list[Any]", (answer or {}).get("decisions", []))
+        answer: Any = interrupt(self._request(asked, state, runtime))
+        decisions: list[Any] = (answer.get("decisions") if isinstance(answer, dict) else None) or []
         if len(decisions) != len(asked):
-            message = f"{len(asked)} calls wait for decisions, {len(decisions)} were given"
+            message = (
+                f"Number of human decisions ({len(decisions)}) does not match number of hanging "
+                f"tool calls ({len(asked)})."
+            )
             raise ValueError(message)
-        by_id = {call["id"]: d for call, d in zip(asked, decisions, strict=True)}
+        places = {id(call): decision for call, decision in zip(asked, decisions, strict=True)}
         calls: list[ToolCall] = []
         results: list[ToolMessage] = []
         for call in last.tool_calls:
-            if call["id"] in by_id:
-                call, result = self._decided(call, by_id[call["id"]])
-                results += [result] if result is not None else []
-            calls.append(call)
-        changed = last.model_copy(update={"tool_calls": calls})
-        return {"messages": [changed, *results]}
+            decision = places.get(id(call))
+            changed, result = (call, None) if decision is None else self._decided(call, decision)
+            results += [result] if result is not None else []
+            calls.append(changed)
+        return {"messages": [last.model_copy(update={"tool_calls": calls}), *results]}
 
     async def aafter_model(self, state: Any, runtime: Runtime[Any]) -> dict[str, Any] | None:
         """Async `after_model`."""
         return self.after_model(state, runtime)
+
+    def _asks(self, call: ToolCall, state: Any, runtime: Runtime[Any]) -> bool:
+        config = self.interrupt_on.get(call["name"])
+        when = None if config is None else config.get("when")
+        return config is not None and (when is None or bool(when(call, state, runtime)))
 
     def _request(self, calls: list[ToolCall], state: Any, runtime: Runtime[Any]) -> HITLRequest:
         requests: list[ActionRequest] = []
@@ -156,17 +158,25 @@ class HumanInTheLoopMiddleware(AgentMiddleware[Any, Any]):
         kind = decision.get("type")
         allowed = self.interrupt_on[call["name"]]["allowed_decisions"]
         if kind not in allowed:
-            message = f"decision {kind!r} is not allowed for {call['name']}; one of {allowed}"
+            message = (
+                f"Unexpected human decision: decision type {kind!r} is not allowed for tool "
+                f"{call['name']!r}. Expected one of {allowed} based on the tool's configuration."
+            )
             raise ValueError(message)
         if kind == "approve":
             return call, None
         if kind == "edit":
             edited = decision["edited_action"]
             return {**call, "name": edited["name"], "args": edited["args"]}, None
-        text = decision.get("message")
-        status = "error" if kind == "reject" else "success"
-        if kind == "reject" and not text:
-            text = f"User rejected the tool call for `{call['name']}` with id {call['id']}"
-        return call, ToolMessage(
-            text or "", tool_call_id=call["id"] or "", name=call["name"], status=status
+        text = str(decision.get("message") or "")
+        status = "success"
+        if kind == "reject":
+            status = "error"
+            reason = (
+                f"with reason: {text}" if text else f"with id {call['id']}; it was not executed"
+            )
+            text = f"User rejected the tool call for `{call['name']}` {reason}"
+        result = ToolMessage(
+            text, tool_call_id=call["id"] or "", name=call["name"], status=cast("Any", status)
         )
+        return call, result

@@ -19,7 +19,7 @@ from dragoman.tools.execute import error_text
 __all__ = ["ModelRetryMiddleware", "ToolRetryMiddleware"]
 
 RetryOn = type[BaseException] | tuple[type[BaseException], ...] | Callable[[BaseException], bool]
-OnFailure = Literal["continue", "error"] | Callable[[Exception], str]
+OnFailure = Literal["continue", "error", "return_message", "raise"] | Callable[[Exception], str]
 
 
 class _Retries:
@@ -46,7 +46,9 @@ class _Retries:
                 raise ValueError(message)
         self.max_retries = max_retries
         self.retry_on = retry_on
-        self.on_failure = on_failure
+        self.on_failure = {"raise": "error", "return_message": "continue"}.get(
+            str(on_failure), on_failure
+        )
         self.backoff_factor = backoff_factor
         self.initial_delay = initial_delay
         self.max_delay = max_delay
@@ -144,7 +146,7 @@ class ModelRetryMiddleware(AgentMiddleware[Any, Any]):
 class ToolRetryMiddleware(AgentMiddleware[Any, Any]):
     """Runs a tool again when it failed.
 
-    An error result counts as a failure only if `retry_on` is left at its default.
+    A failure is what the tool raises; wrong arguments are told to the model at once.
 
     Args:
         max_retries: Tries after the first.
@@ -183,48 +185,19 @@ class ToolRetryMiddleware(AgentMiddleware[Any, Any]):
         if not isinstance(given, _Failed):
             return given
         call = request.tool_call
-        error = given.error
-        if isinstance(error, _ErrorResultError) and not callable(self._retries.on_failure):
-            return error.result
-        what = f"Tool '{call['name']}'"
-        return ToolMessage(
-            self._retries.text(given, what),
-            tool_call_id=call["id"] or "",
-            name=call["name"],
-            status="error",
-        )
+        text = self._retries.text(given, f"Tool '{call['name']}'")
+        if not callable(self._retries.on_failure):
+            text += ". Please try again."
+        return ToolMessage(text, tool_call_id=call["id"] or "", name=call["name"], status="error")
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: Any) -> Any:
         """Run the tool, again if it fails."""
         if not self._meant(request):
             return handler(request)
-
-        def tried(changed: ToolCallRequest) -> Any:
-            return _raised(changed, handler(changed))
-
-        return self._answer(request, run(self._retries.run(SYNC, tried, request)))
+        return self._answer(request, run(self._retries.run(SYNC, handler, request)))
 
     async def awrap_tool_call(self, request: ToolCallRequest, handler: Any) -> Any:
         """Async `wrap_tool_call`."""
         if not self._meant(request):
             return await handler(request)
-
-        async def tried(changed: ToolCallRequest) -> Any:
-            return _raised(changed, await handler(changed))
-
-        return self._answer(request, await self._retries.run(ASYNC, tried, request))
-
-
-class _ErrorResultError(Exception):
-    """A tool's failure that has become an error result on its way."""
-
-    def __init__(self, result: ToolMessage) -> None:
-        super().__init__(str(result.text))
-        self.result = result
-
-
-def _raised(request: ToolCallRequest, result: Any) -> Any:
-    """Raise an error result of a known tool, so that it can be tried again."""
-    if request.tool is not None and isinstance(result, ToolMessage) and result.status == "error":
-        raise _ErrorResultError(result)
-    return result
+        return self._answer(request, await self._retries.run(ASYNC, handler, request))

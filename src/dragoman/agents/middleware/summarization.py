@@ -130,7 +130,8 @@ class SummarizationMiddleware(AgentMiddleware[Any, Any]):
         return self.summary_prompt.format(messages=get_buffer_string(messages))
 
     def _update(self, summary: str, kept: list[BaseMessage]) -> dict[str, Any]:
-        head = HumanMessage(f"Here is a summary of the conversation to date:\n\n{summary}")
+        text = f"Here is a summary of the conversation to date:\n\n{summary}"
+        head = HumanMessage(text, additional_kwargs={"lc_source": "summarization"})
         return {"messages": [RemoveMessage(REMOVE_ALL_MESSAGES), head, *without_orphans(kept)]}
 
 

@@ -4,6 +4,7 @@ import inspect
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, ClassVar, Generic, TypeVar, cast
 
+from dragoman._door import ASYNC
 from dragoman.agents.control import Command
 from dragoman.agents.request import (
     ExtendedModelResponse,
@@ -254,7 +255,7 @@ def dynamic_prompt(func: Callable[[ModelRequest], Any]) -> AgentMiddleware[Any, 
             return handler(with_prompt(request, func(request)))
 
         async def awrap_sync(_: Any, request: ModelRequest, handler: Any) -> Any:
-            return await handler(with_prompt(request, func(request)))
+            return await handler(with_prompt(request, await ASYNC.call(func, request)))
 
         body = {"wrap_model_call": wrap, "awrap_model_call": awrap_sync}
     made: type[Any] = type(getattr(func, "__name__", "dynamic_prompt"), (AgentMiddleware,), body)
