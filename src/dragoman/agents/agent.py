@@ -21,6 +21,7 @@ from dragoman.agents.tool_step import ToolStep
 from dragoman.errors import short
 from dragoman.messages import SystemMessage
 from dragoman.runnables import Runnable
+from dragoman.runnables._scope import Scope, traced
 from dragoman.runnables.config import DEFAULT_RECURSION_LIMIT
 from dragoman.threads import ThreadStore
 from dragoman.tools import BaseTool
@@ -36,10 +37,12 @@ class StateSnapshot:
         values: The state.
         next: The steps that an unfinished run would take next.
         interrupts: Questions that wait for an answer.
+        config: The config that names the thread.
     """
 
-    def __init__(self, values: dict[str, Any], place: Place) -> None:
+    def __init__(self, values: dict[str, Any], place: Place, config: dict[str, Any]) -> None:
         self.values = values
+        self.config = config
         self.next: tuple[str, ...] = () if place.node is None else (place.node,)
         self.interrupts = tuple(Interrupt(q["value"], q["id"]) for q in place.questions)
 
@@ -164,18 +167,26 @@ class Agent(Runnable[Any, dict[str, Any]]):
         runtime: Runtime[Any] = Runtime(context=made, store=self.store, config=given, **writer)
         limit = given.get("recursion_limit")
         # Every config that went through another runnable has the default limit: nobody asked for it.
-        is_asked = isinstance(limit, int) and 0 < limit != DEFAULT_RECURSION_LIMIT
-        turns = min(self.max_steps, limit) if is_asked else self.max_steps
+        turns = self.max_steps
+        if isinstance(limit, int) and 0 < limit != DEFAULT_RECURSION_LIMIT:
+            turns = min(turns, limit)
         return Run(self, door, Journal(thread), runtime, config, channel, max_turns=turns)
 
-    async def _finish(self, made: Run, given: Any) -> dict[str, Any]:
-        await made.start(given)
-        await made.tell("values", self.schema.shown(made.state))
-        interrupts = await made.walk()
-        output = made.output()
-        if interrupts:
-            output = {**output, "__interrupt__": interrupts}
-        return output
+    async def _finish(
+        self, door: Door, given: Any, config: Any, context: Any, channel: Channel | None
+    ) -> dict[str, Any]:
+        """Run to the end, or to an interrupt, as one traced run of a chain."""
+
+        async def body(door: Door, given: Any, scope: Scope, _: dict[str, Any]) -> dict[str, Any]:
+            child = scope.child()
+            made = self._run(door, child if child is not None else config, context, channel)
+            await made.start(given)
+            await made.tell("values", self.schema.shown(made.state))
+            interrupts = await made.walk()
+            output = made.output()
+            return {**output, "__interrupt__": interrupts} if interrupts else output
+
+        return await traced(door, self, given, config, body, {})
 
     def invoke(
         self, input: Any, config: Any = None, *, context: Any = None, **_: Any
@@ -195,15 +206,13 @@ class Agent(Runnable[Any, dict[str, Any]]):
             AgentStepLimitError: If the model took more turns than `max_steps`.
             ThreadConflict: If another run wrote to the thread meanwhile.
         """
-        made = self._run(SYNC, config, context, None)
-        return run(self._finish(made, input))
+        return run(self._finish(SYNC, input, config, context, None))
 
     async def ainvoke(
         self, input: Any, config: Any = None, *, context: Any = None, **_: Any
     ) -> dict[str, Any]:
         """Async `invoke`."""
-        made = self._run(ASYNC, config, context, None)
-        return await self._finish(made, input)
+        return await self._finish(ASYNC, input, config, context, None)
 
     def stream(
         self,
@@ -226,8 +235,8 @@ class Agent(Runnable[Any, dict[str, Any]]):
         """
         modes, many = _modes(stream_mode)
         channel = SyncChannel(modes)
-        made = self._run(SYNC, config, context, channel)
-        with closing(events(channel, lambda: self._finish(made, input))) as stream:
+        finish = partial(self._finish, SYNC, input, config, context, channel)
+        with closing(events(channel, finish)) as stream:
             for event in stream:
                 yield event if many else event[1]
 
@@ -243,8 +252,8 @@ class Agent(Runnable[Any, dict[str, Any]]):
         """Async `stream`; closing it cancels the run."""
         modes, many = _modes(stream_mode)
         channel = AsyncChannel(modes)
-        made = self._run(ASYNC, config, context, channel)
-        async with aclosing(aevents(channel, lambda: self._finish(made, input))) as stream:
+        finish = partial(self._finish, ASYNC, input, config, context, channel)
+        async with aclosing(aevents(channel, finish)) as stream:
             async for event in stream:
                 yield event if many else event[1]
 
@@ -261,7 +270,22 @@ class Agent(Runnable[Any, dict[str, Any]]):
     async def _look(self, door: Door, config: Any) -> StateSnapshot:
         made = self._run(door, config, None, None)
         messages, place = await made.journal.read(door)
-        return StateSnapshot({**place.fields, "messages": messages}, place)
+        return StateSnapshot({**place.fields, "messages": messages}, place, dict(config))
+
+    def update_state(self, config: Any, values: dict[str, Any]) -> None:
+        """Reduce an update into the state of a thread; an unfinished run stays where it is.
+
+        Raises:
+            AgentStateError: If it names no field of the state.
+        """
+        run(self._change(SYNC, config, values))
+
+    async def aupdate_state(self, config: Any, values: dict[str, Any]) -> None:
+        """Async `update_state`."""
+        await self._change(ASYNC, config, values)
+
+    async def _change(self, door: Door, config: Any, values: dict[str, Any]) -> None:
+        await self._run(door, config, None, None).change(values)
 
 
 def _context(schema: Any, given: Any) -> Any:

@@ -87,14 +87,16 @@ class Run:
         """
         messages, self.place = await self.journal.read(self.door)
         self.state = {**self.place.fields, "messages": messages}
-        resume = given.resume if isinstance(given, Command) else None
-        if given is not None and resume is None:
-            await self._begin(given.update if isinstance(given, Command) else given)
+        command = given if isinstance(given, Command) else Command(update=given)
+        if given is not None and command.resume is None:
+            await self._begin(command.update)
             return
         entries: list[BaseMessage] = []
-        if resume is not None:
-            self._answer(resume)
-            self.state, entries = self.agent.schema.reduced(self.state, given.update, "the command")
+        if command.resume is not None:
+            self._answer(command.resume)
+            self.state, entries = self.agent.schema.reduced(
+                self.state, command.update, "the command"
+            )
         elif self.place.node is None:
             message = "there is no unfinished run to go on with; pass messages"
             raise AgentStateError(message)
@@ -102,6 +104,13 @@ class Run:
             self._answer_running()
         self._restore_answer()
         self.resumed_at = self.place.node
+        await self._note(entries)
+
+    async def change(self, values: Any) -> None:
+        """Reduce an update into the state from outside."""
+        messages, self.place = await self.journal.read(self.door)
+        self.state = {**self.place.fields, "messages": messages}
+        self.state, entries = self.agent.schema.reduced(self.state, values, "update_state")
         await self._note(entries)
 
     async def _begin(self, given: Any) -> None:

@@ -9,7 +9,7 @@ import asyncio
 import contextvars
 import threading
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from typing import Any, Protocol
 
 from dragoman._door import run
@@ -101,7 +101,9 @@ class SyncChannel:
             self._changed.notify_all()
 
 
-def events(channel: SyncChannel, body: Callable[[], Coroutine[Any, Any, Any]]) -> Iterator[Event]:
+def events(
+    channel: SyncChannel, body: Callable[[], Coroutine[Any, Any, Any]]
+) -> Generator[Event, None, None]:
     """Yield the events of a body that runs in a thread of its own, and raise what it raises."""
 
     def work() -> None:
@@ -152,7 +154,7 @@ class AsyncChannel:
 
 async def aevents(
     channel: AsyncChannel, body: Callable[[], Coroutine[Any, Any, Any]]
-) -> AsyncIterator[Event]:
+) -> AsyncGenerator[Event, None]:
     """Yield the events of a body that runs as a task; closing this cancels it."""
 
     async def work() -> None:

@@ -32,11 +32,11 @@ class ToolErrorMiddleware(AgentMiddleware[Any, Any]):
     ) -> None:
         self.on_error = on_error
         self.catch = catch
-        self.tools = tools
+        self.names = tools
 
     def _decided(self, request: ToolCallRequest, error: Exception) -> Any:
         call = request.tool_call
-        meant = self.tools is None or call["name"] in self.tools
+        meant = self.names is None or call["name"] in self.names
         if not meant or not isinstance(error, self.catch):
             raise error
         if self.on_error == "error":
