@@ -11,6 +11,9 @@ does not fit. Standard blocks pass as they are, unless they carry the marks of a
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
+from msgspec import UNSET
+
+from dragoman.messages.block_translators import PROVIDER_TRANSLATORS
 from dragoman.messages.content import KNOWN_BLOCK_TYPES
 from dragoman.messages.translate_calls import CALLS
 from dragoman.messages.translate_media import MEDIA, UNTYPED
@@ -36,12 +39,12 @@ _FOREIGN_MARKS: dict[str, frozenset[str]] = {
 
 
 def _text(block: Block) -> list[Block] | None:
+    changed = block.copy()
     annotations: list[Any] = []
     for key in ("annotations", "citations"):
-        given = block.get(key)
-        if isinstance(given, list):
-            annotations += [_annotation(item) for item in given]
-    changed = {k: v for k, v in block.items() if k not in ("annotations", "citations")}
+        given = changed.pop(key, None)
+        if given and isinstance(given, list):
+            annotations += map(_annotation, given)
     if annotations:
         changed["annotations"] = annotations
     return [changed]
@@ -97,20 +100,26 @@ def _reasoning(block: Block) -> list[Block] | None:
     summary = block.get("summary")
     if not isinstance(summary, list):
         return [block] if "reasoning" in block or "extras" in block else _bare_reasoning(block)
-    common = {key: block[key] for key in ("id", "index") if block.get(key) is not None}
-    extras = {
-        key: value
-        for key, value in block.items()
-        if key not in ("type", "id", "index", "summary", "extras") and value is not None
-    }
-    extras.update(block.get("extras") or {})
-    texts = [part.get("text", "") for part in summary if isinstance(part, dict)]
-    if not texts:
-        return [{"type": "reasoning", **common, **({"extras": extras} if extras else {})}]
-    blocks: list[Block] = [{"type": "reasoning", "reasoning": text, **common} for text in texts]
+    common: Block = {}
+    extras: Block = {}
+    for key, value in block.items():
+        if value is not None and key not in _REASONING_KEYS:
+            (common if key in ("id", "index") else extras)[key] = value
+    if block.get("extras"):
+        extras.update(block["extras"])
+    blocks: list[Block] = [
+        {"type": "reasoning", "reasoning": part.get("text", ""), **common}
+        for part in summary
+        if isinstance(part, dict)
+    ]
+    if not blocks:
+        blocks.append({"type": "reasoning", **common})
     if extras:
         blocks[0]["extras"] = extras
     return blocks
+
+
+_REASONING_KEYS = frozenset({"type", "summary", "extras"})
 
 
 def _bare_reasoning(block: Block) -> list[Block]:
@@ -243,8 +252,7 @@ def ai_blocks(message: "AIMessage") -> list[Block]:
     if metadata:
         if metadata.get("output_version") == "v1" and content.__class__ is list:
             return cast("list[Block]", content)
-        made = _registered(message, metadata)
-        if made is not None:
+        if PROVIDER_TRANSLATORS and (made := _registered(message, metadata)) is not None:
             return made
     blocks = standard_blocks(content)
     streaming = getattr(message, "chunk_position", "last") != "last"
@@ -252,9 +260,10 @@ def ai_blocks(message: "AIMessage") -> list[Block]:
     if streaming and (calls or invalid):
         blocks = _streamed_calls(message, blocks)
     elif calls or invalid:
-        blocks = _placed_calls(blocks, calls, invalid)
-    kwargs = message.additional_kwargs
-    if kwargs:
+        matched = None if invalid else _matched_calls(blocks, calls)
+        blocks = _placed_calls(blocks, calls, invalid) if matched is None else matched
+    kwargs = message._raw_additional_kwargs
+    if kwargs is not UNSET and (kwargs := message.additional_kwargs):
         reasoning = kwargs.get("reasoning_content")
         if isinstance(reasoning, str) and not any(
             b["type"] == "reasoning" and b.get("reasoning") for b in blocks
@@ -263,14 +272,17 @@ def ai_blocks(message: "AIMessage") -> list[Block]:
         refusal = kwargs.get("refusal")
         if isinstance(refusal, str) and refusal and not _refuses(blocks):
             blocks = [*blocks, {"type": "refusal", "refusal": refusal}]
-    if metadata and (refusal := _refusal_of(metadata)) is not None and not _refuses(blocks):
+    if (
+        metadata
+        and not _ENDS.isdisjoint(metadata)
+        and (refusal := _refusal_of(metadata)) is not None
+        and not _refuses(blocks)
+    ):
         blocks = [*blocks, refusal]
     return blocks
 
 
 def _registered(message: Any, metadata: Block) -> list[Block] | None:
-    from dragoman.messages.block_translators import PROVIDER_TRANSLATORS
-
     translators = PROVIDER_TRANSLATORS.get(str(metadata.get("model_provider")))
     if translators is None:
         return None
@@ -287,6 +299,10 @@ def _refuses(blocks: list[Block]) -> bool:
 
 # Gemini's words for a reply that was withheld (API reference of FinishReason, read 2026-11).
 _WITHHELD = frozenset({"SAFETY", "PROHIBITED_CONTENT", "BLOCKLIST"})
+
+
+# Keys of the metadata that tell how a reply ended.
+_ENDS = frozenset({"stop_reason", "finish_reason", "prompt_feedback"})
 
 
 def _refusal_of(metadata: Block) -> Block | None:
@@ -313,6 +329,28 @@ def _refusal_of(metadata: Block) -> Block | None:
     if blocked and blocked != "BLOCKED_REASON_UNSPECIFIED":
         return {"type": "refusal", "refusal": "", "extras": {"block_reason": blocked}}
     return None
+
+
+def _matched_calls(blocks: list[Block], calls: list[Any]) -> list[Block] | None:
+    """Return what `_placed_calls` does in the common case: each call's block has its id."""
+    waiting: dict[Any, Any] = {}
+    for call in calls:
+        waiting[call["id"]] = call
+    if None in waiting or len(waiting) < len(calls):
+        return None
+    placed: list[Block] = []
+    for block in blocks:
+        kind = block["type"]
+        if kind == "tool_call":
+            call = waiting.pop(block.get("id"), None)
+            if call is None:
+                return None
+            placed.append({**block, "name": call["name"], "args": call["args"]})
+        elif kind == "invalid_tool_call":
+            return None
+        else:
+            placed.append(block)
+    return None if waiting else placed
 
 
 def _placed_calls(blocks: list[Block], calls: list[Any], invalid: list[Any]) -> list[Block]:

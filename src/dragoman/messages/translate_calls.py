@@ -8,6 +8,7 @@ from dragoman.messages.arguments import make_call, read_arguments
 __all__ = ["CALLS"]
 
 Block = dict[str, Any]
+_PLACED = frozenset({"type", "index", "extras"})
 
 
 def _common(block: Block) -> Block:
@@ -16,18 +17,21 @@ def _common(block: Block) -> Block:
 
 def _rest(block: Block, *used: str) -> Block:
     """Return `{"extras": ...}` with what a translation does not use, or nothing."""
-    extras = {
-        key: value
-        for key, value in block.items()
-        if key not in used and key not in ("type", "index", "extras") and value is not None
-    }
-    extras.update(block.get("extras") or {})
+    extras: Block = {}
+    for key, value in block.items():
+        if key not in used and key not in _PLACED and value is not None:
+            extras[key] = value
+    if block.get("extras"):
+        extras.update(block["extras"])
     return {"extras": extras} if extras else {}
 
 
 def _text_id(block: Block, key: str = "id") -> str:
     value = block.get(key)
     return value if isinstance(value, str) else ""
+
+
+_TOOL_USE = frozenset({"type", "id", "name", "input", "partial_json"})
 
 
 def _tool_use(block: Block) -> list[Block] | None:
@@ -38,8 +42,11 @@ def _tool_use(block: Block) -> list[Block] | None:
     given = block.get("input", {})
     if block.get("partial_json") and not given:
         given = block["partial_json"]
-    call = make_call(name, given, block.get("id"))
-    return [{**call, **_common(block), **_rest(block, "id", "name", "input", "partial_json")}]
+    call: Block = {**make_call(name, given, block.get("id"))}
+    if not _TOOL_USE.issuperset(block):
+        call.update(_common(block))
+        call.update(_rest(block, "id", "name", "input", "partial_json"))
+    return [call]
 
 
 def _input_json_delta(block: Block) -> list[Block] | None:
