@@ -13,8 +13,14 @@ import msgspec
 from msgspec import UNSET
 
 from dragoman.errors import MergeError, MessageError, short
+from dragoman.messages.arguments import read_arguments
 from dragoman.messages.base import BaseMessage, BaseMessageChunk, _copy_struct, _leaf
-from dragoman.messages.calls import raw_calls, rebuilt_calls, rebuilt_invalid_calls
+from dragoman.messages.calls import (
+    raw_calls,
+    raw_fragments,
+    rebuilt_calls,
+    rebuilt_invalid_calls,
+)
 from dragoman.messages.content import ToolCallChunk
 from dragoman.messages.fields import ITEM_TYPES, NOT_GIVEN, lazy_field, shadow
 from dragoman.messages.fragments import (
@@ -104,8 +110,8 @@ class AIMessage(BaseMessage, kw_only=True, dict=True, tag="ai"):
                 calls = self._raw_tool_calls
                 if calls is UNSET:
                     return
-                if calls.__class__ is list and calls:
-                    self._raw_tool_calls = rebuilt_calls(calls)
+                if calls.__class__ is list:
+                    self._raw_tool_calls = rebuilt_calls(calls) if calls else UNSET
                     return
         self._check()
 
@@ -235,6 +241,11 @@ class AIMessageChunk(AIMessage, BaseMessageChunk, kw_only=True, dict=True, tag="
             message = f"expected 'last' or None, got {short(self.chunk_position)}"
             raise MessageError(message, path="chunk_position")
 
+    def _read_raw_calls(self) -> None:
+        raw = self._raw_additional_kwargs.get("tool_calls")
+        if raw:
+            self._raw_tool_call_chunks = raw_fragments(raw)
+
     def _derive_fragments(self) -> None:
         """Make fragments of the calls the chunk was given whole."""
         calls, invalid = self._raw_tool_calls, self._raw_invalid_tool_calls
@@ -245,8 +256,8 @@ class AIMessageChunk(AIMessage, BaseMessageChunk, kw_only=True, dict=True, tag="
             for call in (() if calls is UNSET else calls)
         ]
         fragments += [
-            _fragment(call["name"], call["args"], call["id"])
-            for call in (() if invalid is UNSET else invalid)
+            cast("ToolCallChunk", {**_fragment(c["name"], c["args"], c["id"]), "error": c["error"]})
+            for c in (() if invalid is UNSET else invalid)
         ]
         self._raw_tool_call_chunks = fragments
         # A call given whole is read back from its fragment, so that + finds one form only.
@@ -263,6 +274,21 @@ class AIMessageChunk(AIMessage, BaseMessageChunk, kw_only=True, dict=True, tag="
         if name in ("tool_calls", "invalid_tool_calls", "tool_call_chunks"):
             return getattr(self, name)
         return super()._value(name)
+
+    def _raw_fragments(self) -> list[Any]:
+        """Return the fragments as they came."""
+        raw: Any = self._raw_tool_call_chunks
+        if not raw:
+            return []
+        return raw[0].items[: raw[1]] if raw.__class__ is tuple else raw
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        restore, (cls, fields) = super().__reduce__()
+        fragments = self._raw_fragments()
+        if fragments:
+            fields["tool_call_chunks"] = fragments
+            del fields["tool_calls"], fields["invalid_tool_calls"]
+        return restore, (cls, fields)
 
     def _is_cut_off(self) -> bool:
         """Return whether the reply ended because it grew too long."""
@@ -331,9 +357,7 @@ class AIMessageChunk(AIMessage, BaseMessageChunk, kw_only=True, dict=True, tag="
         usages = [self.usage_metadata]
         for other in others:
             if isinstance(other, AIMessageChunk):
-                raw: Any = other._raw_tool_call_chunks
-                if raw:
-                    fragments += raw[0].items[: raw[1]] if raw.__class__ is tuple else raw
+                fragments += other._raw_fragments()
                 new.id = _better_id(new.id, other.id)
                 usages.append(other.usage_metadata)
                 if other.chunk_position == "last":
@@ -446,7 +470,7 @@ def _get_chunks(self: Any) -> list[ToolCallChunk]:
 
 
 def _put_chunks(self: Any, value: Any) -> None:
-    self._raw_tool_call_chunks = value
+    self._raw_tool_call_chunks = list(value) if value.__class__ is tuple else value
     self._raw_tool_calls = self._raw_invalid_tool_calls = UNSET
 
 
@@ -455,7 +479,58 @@ shadow(AIMessageChunk, "tool_call_chunks", property(_get_chunks, _put_chunks))
 shadow(AIMessageChunk, "tool_calls", _calls_property("tool_calls"))
 shadow(AIMessageChunk, "invalid_tool_calls", _calls_property("invalid_tool_calls"))
 # The properties of AIMessage would come first in the order of bases; a chunk's are those of chunks.
-shadow(AIMessageChunk, "content", BaseMessageChunk.__dict__["content"])
+_chunk_content = BaseMessageChunk.__dict__["content"]
+
+
+def _get_content(self: Any) -> Any:
+    content = _chunk_content.fget(self)
+    if (
+        content.__class__ is list
+        and self.chunk_position == "last"
+        and self._raw_response_metadata is not UNSET
+        and self.response_metadata.get("output_version") == "v1"
+    ):
+        ended = _ended_blocks(self, content)
+        if ended is not None:
+            content = self._raw_content = ended
+    return content
+
+
+def _ended_blocks(chunk: AIMessageChunk, content: list[Any]) -> list[Any] | None:
+    """Return standard content at the end of a stream, with whole calls in place of their pieces.
+
+    None if nothing has to be replaced.
+    """
+    calls: dict[Any, Any] | None = None
+    ended: list[Any] | None = None
+    for position, block in enumerate(content):
+        kind = block.get("type") if block.__class__ is dict else None
+        made: dict[str, Any] | None = None
+        if kind == "tool_call_chunk":
+            if calls is None:
+                calls = {call["id"]: call for call in chunk.tool_calls if call["id"]}
+            call = calls.get(block.get("id"))
+            if call is not None:
+                made = {"type": "tool_call", **{k: call[k] for k in ("name", "args", "id")}}
+                if "extras" in block:
+                    made["extras"] = block["extras"]
+        elif kind in ("server_tool_call", "server_tool_call_chunk"):
+            raw = block.get("args")
+            args = read_arguments(raw)[0] if isinstance(raw, str) else None
+            if args is not None:
+                made = {**block, "type": "server_tool_call", "args": args}
+        if made is not None:
+            if ended is None:
+                ended = content.copy()
+            ended[position] = made
+    return ended
+
+
+shadow(
+    AIMessageChunk,
+    "content",
+    property(_get_content, _chunk_content.fset, doc=_chunk_content.__doc__),
+)
 
 
 def add_ai_message_chunks(left: AIMessageChunk, *others: AIMessageChunk) -> AIMessageChunk:

@@ -21,6 +21,7 @@ from msgspec import UNSET
 
 from dragoman.errors import MergeError, MessageError, short
 from dragoman.messages.fields import (
+    ASIDE,
     ITEM_TYPES,
     NOT_GIVEN,
     Content,
@@ -146,13 +147,13 @@ class BaseMessage(_Content, kw_only=True, dict=True, omit_defaults=True, tag_fie
         if blocks is not UNSET:
             self._raw_content_blocks = UNSET
             if blocks is not None:
-                self.content = as_content(blocks, "content_blocks")
-        content = self.content
+                self._raw_content = as_content(blocks, "content_blocks")
+        content = self._raw_content
         if content.__class__ is not str:
             if content is UNSET:
                 message = f"{type(self).__name__} needs content"
                 raise MessageError(message, path="content")
-            self.content = as_content(content, "content")
+            self._raw_content = as_content(content, "content")
         if self.type != self._default_type:
             if _declares_type(type(self)):
                 return
@@ -211,7 +212,11 @@ class BaseMessage(_Content, kw_only=True, dict=True, omit_defaults=True, tag_fie
         """Yield every field as users see it, in the order of dumps, extra attributes last."""
         for name in field_names(type(self)):
             yield name, getattr(self, name)
-        yield from self.__dict__.items()
+        for name, value in self.__dict__.items():
+            if name == ASIDE and value.__class__ is dict:
+                yield from value.items()  # unknown keys whose names the class uses itself
+            else:
+                yield name, value
 
     def _value(self, name: str) -> Any:
         """Return a field for comparison: untouched lazy fields are their empty value."""
@@ -514,7 +519,7 @@ def _chunk_dict(raw_name: str) -> property:
 
 
 def _put_content(self: Any, value: Any) -> None:
-    self._raw_content = value
+    self._raw_content = list(value) if value.__class__ is tuple else value  # a tuple is a run
 
 
 shadow(

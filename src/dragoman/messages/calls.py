@@ -3,10 +3,10 @@
 from typing import Any, cast
 
 from dragoman.errors import MessageError, UnknownFieldError, short
-from dragoman.messages.arguments import make_call
-from dragoman.messages.content import InvalidToolCall, ToolCall
+from dragoman.messages.arguments import make_call, raw_text
+from dragoman.messages.content import InvalidToolCall, ToolCall, ToolCallChunk
 
-__all__ = ["raw_calls", "rebuilt_calls", "rebuilt_invalid_calls"]
+__all__ = ["raw_calls", "raw_fragments", "rebuilt_calls", "rebuilt_invalid_calls"]
 
 _CALL_KEYS = frozenset({"name", "args", "id", "type", "extras", "index"})
 _INVALID_KEYS = frozenset({"name", "args", "id", "error", "type", "extras", "index"})
@@ -136,6 +136,36 @@ def raw_calls(given: Any) -> tuple[list[ToolCall], list[InvalidToolCall]]:
         else:
             invalid.append(cast("InvalidToolCall", call))
     return valid, invalid
+
+
+def raw_fragments(given: Any) -> list[ToolCallChunk]:
+    """Return the fragments of calls in OpenAI's raw form, as `additional_kwargs` of a chunk holds it.
+
+    An entry without `function` has no name and args; a malformed one is marked as invalid.
+    """
+    fragments: list[Any] = []
+    for entry in given if isinstance(given, list | tuple) else [given]:
+        function: Any = entry.get("function", {}) if isinstance(entry, dict) else None
+        if not isinstance(function, dict):
+            why = "the call is no object" if function is None else "`function` is no object"
+            raw = str(entry if function is None else function)[:200]
+            call = _malformed(None, raw, None, why)
+            fragments.append({**call, "index": None, "type": "tool_call_chunk"})
+            continue
+        index = entry.get("index")
+        name, id_val = function.get("name"), entry.get("id")
+        fragments.append(
+            {
+                "name": name if name is None or isinstance(name, str) else str(name),
+                "args": raw_text(function.get("arguments")),
+                "id": id_val if id_val is None or isinstance(id_val, str) else str(id_val),
+                "index": index
+                if isinstance(index, int | str) and index.__class__ is not bool
+                else None,
+                "type": "tool_call_chunk",
+            }
+        )
+    return fragments
 
 
 def _malformed(name: str | None, args: str, id_val: str | None, error: str) -> InvalidToolCall:

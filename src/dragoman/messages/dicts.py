@@ -12,8 +12,10 @@ from typing import Any, TypeVar, cast
 from msgspec import UNSET
 
 from dragoman.errors import DecodeError, MessageError, short
+from dragoman.messages.ai import AIMessageChunk
 from dragoman.messages.base import BaseMessage
-from dragoman.messages.fields import field_names
+from dragoman.messages.fields import ASIDE, field_names
+from dragoman.messages.fragments import marked_fragments
 from dragoman.messages.registry import CLASSES, PLAIN_CLASSES, nearest_class
 
 __all__ = [
@@ -66,7 +68,9 @@ def _dump_all(message: BaseMessage) -> dict[str, Any]:
         if value.__class__ not in _SCALARS:
             fields[name] = _plain(value)
     if message.__dict__:
-        fields.update((name, _plain(value)) for name, value in message.__dict__.items())
+        fields.update(
+            (name, _plain(value)) for name, value in message._items() if name not in fields
+        )
     return fields
 
 
@@ -167,6 +171,8 @@ def _from_dict(item: Any, path: str) -> BaseMessage:
         message = "expected a dict with the keys type and data"
         raise DecodeError(message, path=path) from None
     cls = CLASSES.get(kind) if isinstance(kind, str) else None
+    if cls is AIMessageChunk:
+        return read_fields(cls, data, f"{path}.data")
     if cls is None:
         message = f"Got unexpected message type: {short(kind)}"
         raise DecodeError(message, path=path, hint=f"one of {', '.join(CLASSES)}")
@@ -206,9 +212,13 @@ def read_fields(cls: type[M], data: Any, path: str = "$") -> M:
             if value is not None or key not in cls._lazy:
                 known[key] = value
         elif hasattr(cls, key):
-            extra.setdefault("model_extra", {})[key] = value
+            extra.setdefault(ASIDE, {})[key] = value
         else:
             extra[key] = value
+    if "tool_call_chunks" in known and "invalid_tool_calls" in known:
+        known["tool_call_chunks"] = marked_fragments(
+            known["tool_call_chunks"], known["invalid_tool_calls"]
+        )
     try:
         made = cls(**known)
     except MessageError as error:

@@ -27,6 +27,7 @@ else:
     Content = Fields = Any
 
 __all__ = [
+    "ASIDE",
     "ITEM_TYPES",
     "NOT_GIVEN",
     "Content",
@@ -39,6 +40,9 @@ __all__ = [
     "lazy_field",
     "shadow",
 ]
+
+ASIDE = "_aside"
+"""The attribute that holds unknown keys whose names the class itself uses (`role`, `text`)."""
 
 NOT_GIVEN: Any = UNSET
 """The default of fields that have to be given; checked in `__post_init__`."""

@@ -20,7 +20,15 @@ from dragoman.messages.arguments import read_arguments
 from dragoman.messages.content import InvalidToolCall, ToolCall, ToolCallChunk
 from dragoman.messages.partial_json import parse_growing
 
-__all__ = ["Call", "Fragments", "check_fragment", "fragment_index", "merged_chunks", "read_calls"]
+__all__ = [
+    "Call",
+    "Fragments",
+    "check_fragment",
+    "fragment_index",
+    "marked_fragments",
+    "merged_chunks",
+    "read_calls",
+]
 
 # Quotes, escapes with the character they escape, and a backslash at the very end.
 _STRING_PARTS = re.compile(r'"|\\.|\\\Z', re.DOTALL)
@@ -68,7 +76,18 @@ class Call:
     far, and keeps track of whether that ends inside a string.
     """
 
-    __slots__ = ("data", "escaped", "extras", "first", "id", "in_string", "index", "name", "pieces")
+    __slots__ = (
+        "data",
+        "error",
+        "escaped",
+        "extras",
+        "first",
+        "id",
+        "in_string",
+        "index",
+        "name",
+        "pieces",
+    )
 
     def __init__(self, fragment: Any, index: int | str | None) -> None:
         self.first = fragment
@@ -76,6 +95,8 @@ class Call:
         self.id: str | None = fragment.get("id") or None
         self.name: str | None = fragment.get("name") or None
         self.extras: dict[str, Any] | None = fragment.get("extras")
+        # A fragment of a call that was given as invalid says why; the call stays invalid.
+        self.error: str | None = (fragment["error"] or "") if "error" in fragment else None
         self.pieces: list[str] = []
         self.data = bytearray()
         self.in_string = False
@@ -156,7 +177,8 @@ def _feed(calls: list[Call], fragment: Any) -> None:
     id_val: str | None = fragment.get("id")
     name: str | None = fragment.get("name")
     args: str | None = fragment.get("args")
-    call = _owner(calls, index, id_val or None, name or None, args)
+    # A fragment with an error is a whole call that was given as invalid.
+    call = None if "error" in fragment else _owner(calls, index, id_val or None, name or None, args)
     if call is None:
         call = Call(fragment, index)
         calls.append(call)
@@ -198,7 +220,7 @@ def _owner(
             call = calls[-1]
     elif calls:
         call = calls[-1]
-    if call is None:
+    if call is None or call.error is not None:
         return None
     if name and call.name and name != call.name:
         return None
@@ -225,7 +247,9 @@ def read_calls(
         args: dict[str, Any] | None = None
         error: str | None = None
         data = call.settle()
-        if not data or data.isspace():
+        if call.error is not None:
+            error = call.error or None
+        elif not data or data.isspace():
             if ended and cut_off and call is calls[-1]:
                 error = "cut off: the reply ended before the arguments"
             else:
@@ -246,7 +270,7 @@ def read_calls(
                     "type": "invalid_tool_call",
                     "id": call.id,
                     "name": call.name,
-                    "args": call.raw(),
+                    "args": call.raw() or call.first.get("args"),
                     "error": error,
                 }
             )
@@ -269,6 +293,30 @@ def merged_chunks(calls: list[Call]) -> list[ToolCallChunk]:
             chunk["extras"] = call.extras
         merged.append(chunk)
     return merged
+
+
+def marked_fragments(fragments: Any, invalid: Any) -> Any:
+    """Return fragments of which those of calls known to be invalid say why.
+
+    Dumps of a chunk hold its fragments and its invalid calls side by side; read back, a call that was
+    given as invalid has to stay invalid.
+    """
+    if not isinstance(fragments, list) or not isinstance(invalid, list):
+        return fragments
+    broken: dict[Any, Any] = {}
+    for call in invalid:
+        if isinstance(call, dict) and isinstance(call.get("error"), str) and call["error"]:
+            broken[str(call.get("id")), str(call.get("args"))] = call["error"]
+    if not broken:
+        return fragments
+    marked: list[Any] = []
+    for fragment in fragments:
+        place = isinstance(fragment, dict) and (
+            str(fragment.get("id")),
+            str(fragment.get("args")),
+        )
+        marked.append({**fragment, "error": broken[place]} if place in broken else fragment)
+    return marked
 
 
 def _is_beginning(call: Call, data: bytearray) -> bool:

@@ -14,6 +14,10 @@ REMOVE_ALL_MESSAGES = "__remove_all__"
 """The id of a `RemoveMessage` that removes every message before it."""
 
 
+class _MissingIdError(MessageError, TypeError):
+    """No id was given; also a TypeError, as in LangChain."""
+
+
 class _NoPosition(BaseMessage, kw_only=True, dict=True):
     """Moves the content fields out of the way, so that `id` can be given by position."""
 
@@ -35,7 +39,7 @@ class RemoveMessage(_NoPosition, dict=True, tag="remove"):
     def __post_init__(self) -> None:
         if self.id is UNSET or self.id is None:
             message = "RemoveMessage needs the id of a message"
-            raise MessageError(message, path="id")
+            raise _MissingIdError(message, path="id")
         if self.content is UNSET:
             self.content = ""
         elif self.content:

@@ -14,7 +14,7 @@ from msgspec import UNSET
 
 from dragoman._json import TAG, from_plain, is_plain, to_plain
 from dragoman.errors import DecodeError, EncodeError, MessageError, short
-from dragoman.messages.ai import AIMessage
+from dragoman.messages.ai import AIMessage, AIMessageChunk
 from dragoman.messages.base import BaseMessage
 from dragoman.messages.dicts import read_fields
 from dragoman.messages.fields import field_names
@@ -65,10 +65,17 @@ def _as_dict(message: BaseMessage, path: str) -> dict[str, Any]:
                 written["@type"] = value
         elif value is not None and not (name in message._lazy and not value):
             written[name] = to_plain(value, f"{path}.{name}")
+    if isinstance(message, AIMessageChunk):
+        raw = message._raw_fragments()
+        if any("error" in fragment for fragment in raw):
+            written["tool_call_chunks"] = to_plain(raw, f"{path}.tool_call_chunks")
     if cls is not type(message):
         written.setdefault("@class", type(message).__name__)
-    for name, value in message.__dict__.items():
-        written.setdefault(name, to_plain(value, f"{path}.{name}"))
+    if message.__dict__:
+        known = field_names(type(message))
+        for name, value in message._items():
+            if name not in known:
+                written.setdefault(name, to_plain(value, f"{path}.{name}"))
     return written
 
 
