@@ -7,7 +7,7 @@ never split, and the last human message survives, unless asked otherwise.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
-from itertools import count, islice
+from itertools import accumulate, count, islice
 from typing import Any, Literal, cast
 
 from dragoman.errors import MessageError, TranscriptError, short
@@ -62,6 +62,9 @@ class _History:
         return item if item.__class__ in _KNOWN else self[position]
 
     def slice(self, start: int, stop: int) -> list[BaseMessage]:
+        part = list(self.given[start:stop])
+        if _KNOWN.issuperset(map(type, part)):
+            return part
         return [self[position] for position in range(start, stop)]
 
 
@@ -339,15 +342,8 @@ def _fitting(
     double, and then are bisected: O(log kept) calls.
     """
     if isinstance(counter, MessageCounter):
-        used: float = 0
-        position = 0
-        one = counter.one
-        for message in islice(walk, size):
-            used += one(message)
-            if used > budget:
-                return position
-            position += 1  # noqa: SIM113 - the count of what fits, not of what was seen
-        return size
+        sums = accumulate(map(counter.one, islice(walk, size)))
+        return next((position for position, used in enumerate(sums) if used > budget), size)
     fits, step = 0, 1
     while fits < size:
         tried = min(fits + step, size)

@@ -10,6 +10,7 @@ from msgspec import UNSET
 
 from dragoman.messages.ai import AIMessage
 from dragoman.messages.base import BaseMessage
+from dragoman.messages.human import HumanMessage
 from dragoman.messages.tool import ToolMessage
 
 __all__ = ["call_ids", "open_calls", "without_orphans"]
@@ -31,6 +32,8 @@ def open_calls(messages: Iterable[BaseMessage]) -> dict[str, int]:
     """Return the ids of calls that no later result answers, with the position of their turn."""
     waiting: dict[str, int] = {}
     for position, message in enumerate(messages):
+        if message.__class__ is HumanMessage:
+            continue
         if isinstance(message, ToolMessage):
             waiting.pop(message.tool_call_id, None)
         else:
@@ -41,13 +44,19 @@ def open_calls(messages: Iterable[BaseMessage]) -> dict[str, int]:
 
 def without_orphans(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
     """Return messages without results whose call is not in front of them."""
-    known: set[str] = set()
+    known: set[str | None] = set()
     kept: list[BaseMessage] = []
+    message: Any
     for message in messages:
-        cls = message.__class__
-        if cls is AIMessage or isinstance(message, AIMessage):
+        cls: Any = message.__class__  # the four common classes are told apart without isinstance
+        if cls is ToolMessage or (cls is not HumanMessage and isinstance(message, ToolMessage)):
+            if message.tool_call_id not in known:
+                continue
+        elif cls is AIMessage and message._raw_invalid_tool_calls is UNSET:
+            if message._raw_tool_calls is not UNSET:
+                for call in message._raw_tool_calls:
+                    known.add(call["id"] or None)
+        elif cls is not HumanMessage:
             known.update(call_ids(message))
-        elif isinstance(message, ToolMessage) and message.tool_call_id not in known:
-            continue
         kept.append(message)
     return kept
