@@ -2,7 +2,8 @@
 
 What a codec reads and no standard block can say travels as
 `{"type": "non_standard", "value": <the raw block>, "api": <the codec's name>}` and goes back
-untouched to the same wire only. What a provider signed (signatures, encrypted reasoning) goes back
+untouched to the same wire only: `response_metadata["api"]` tells on which wire a reply came, because
+one provider may speak several (OpenAI has two). What a provider signed (signatures, encrypted reasoning) goes back
 to the same signer only: `response_metadata["model_provider"]` tells whose it is; a message without
 that word was made by hand, and its author knows to whom he sends it.
 """
@@ -11,7 +12,7 @@ from typing import Any
 
 from dragoman.messages import BaseMessage
 
-__all__ = ["foreign_value", "is_from", "non_standard", "provider_of", "signer_of"]
+__all__ = ["foreign_value", "is_from", "non_standard", "provider_of", "signer_of", "wire_of"]
 
 # Providers that verify each other's signatures. Every provider not listed signs for itself.
 # Claude on Bedrock and Vertex: https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking
@@ -57,12 +58,32 @@ def provider_of(message: BaseMessage) -> str | None:
     return provider if isinstance(provider, str) and provider else None
 
 
+def wire_of(message: BaseMessage) -> str | None:
+    """Return the format (`openai_chat` ...) in which the message came, or None if nothing says."""
+    api = message.response_metadata.get("api")
+    return api if isinstance(api, str) and api else None
+
+
 def signer_of(provider: str) -> str:
     """Return whose signatures a provider makes and accepts."""
     return _SIGNERS.get(provider, provider)
 
 
-def is_from(message: BaseMessage, provider: str) -> bool:
-    """Return whether what is signed in `message` may be sent to `provider`."""
+def is_from(message: BaseMessage, provider: str, api: str | None = None) -> bool:
+    """Return whether what is signed in `message` may be sent to `provider`.
+
+    Args:
+        message: The message.
+        provider: The provider.
+        api: The wire it would be sent on: what another wire of this provider gave is written
+            otherwise and stays away (but for Claude's, whose two wires say the same things). None
+            to ask for the provider alone.
+    """
     made_by = provider_of(message)
-    return made_by is None or signer_of(made_by) == signer_of(provider)
+    if made_by is not None and signer_of(made_by) != signer_of(provider):
+        return False
+    wire = None if api is None else wire_of(message)
+    return wire is None or wire == api or {wire, api} == _CLAUDE_WIRES
+
+
+_CLAUDE_WIRES = {"anthropic", "bedrock_converse"}

@@ -49,6 +49,7 @@ class Reply:
 
     Args:
         provider: What `response_metadata["model_provider"]` says.
+        api: The codec's name, for `response_metadata["api"]`.
         ordered: Whether the wire tells the order of text and calls. Where a message has one field
             for text and one for calls (chat completions, Ollama, Cohere) it does not, and text that
             streams after a call counts as before it.
@@ -60,7 +61,7 @@ class Reply:
         finish: The canonical finish reason so far, or None.
     """
 
-    def __init__(self, provider: str, *, ordered: bool = True) -> None:
+    def __init__(self, provider: str, *, api: str | None = None, ordered: bool = True) -> None:
         self.provider = provider
         self.ordered = ordered
         self.id: str | None = None
@@ -77,6 +78,8 @@ class Reply:
         self._reasoning: list[str] = []
         self._kwargs: dict[str, Any] = {}
         self._meta: dict[str, Any] = {"model_provider": provider}
+        if api is not None:
+            self._meta["api"] = api
         self._sent: dict[str, Any] = {}
         self._late: dict[str, Any] = {}
         self._usage: dict[str, Any] | None = None

@@ -232,7 +232,11 @@ def _is_call(block: dict[str, Any], call: Any) -> bool:
 
 
 def history_message(
-    blocks: list[dict[str, Any]], *, provider: str | None = None, **fields: Any
+    blocks: list[dict[str, Any]],
+    *,
+    provider: str | None = None,
+    api: str | None = None,
+    **fields: Any,
 ) -> AIMessage:
     """Return the assistant message of a decoded request.
 
@@ -241,6 +245,7 @@ def history_message(
             what is no object becomes an invalid call).
         provider: Goes into `response_metadata["model_provider"]` if the message holds something
             that belongs to a provider: reasoning, extras, server tools, blocks of its own.
+        api: The codec's name, which goes with it.
         fields: More fields of the message.
     """
     valid: list[Any] = []
@@ -274,9 +279,12 @@ def history_message(
     ):
         content = "" if text is None else text["text"]
     if provider is not None and any(_is_bound(b) for b in shown):
-        fields["response_metadata"] = {
-            "model_provider": provider, **fields.get("response_metadata", {})
-        }  # fmt: skip
+        made = (
+            {"model_provider": provider}
+            if api is None
+            else {"model_provider": provider, "api": api}
+        )
+        fields["response_metadata"] = {**made, **fields.get("response_metadata", {})}
     return AIMessage(content=content, tool_calls=valid, invalid_tool_calls=invalid, **fields)
 
 

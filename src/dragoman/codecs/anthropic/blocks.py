@@ -22,7 +22,7 @@ from dragoman.codecs.anthropic.wire import write_citation, write_document, write
 from dragoman.codecs.arguments import dump_arguments
 from dragoman.codecs.contract import Change
 from dragoman.codecs.media import media_of
-from dragoman.codecs.origin import foreign_value, is_from, provider_of
+from dragoman.codecs.origin import foreign_value, is_from, provider_of, wire_of
 from dragoman.codecs.pairing import WireIds
 from dragoman.codecs.turns import blocks_of, transcript_of
 from dragoman.errors import EncodeError
@@ -41,8 +41,8 @@ class _Place:
     def __init__(self, message: BaseMessage, provider: str) -> None:
         made_by = provider_of(message)
         self.is_assistant = isinstance(message, AIMessage)
-        self.is_signed_here = is_from(message, provider)
-        self.is_own = made_by in {None, provider}
+        self.is_signed_here = is_from(message, provider, API)
+        self.is_own = made_by in {None, provider} and wire_of(message) in {None, API}
         self.made_by = made_by
 
 

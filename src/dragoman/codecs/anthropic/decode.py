@@ -263,7 +263,7 @@ def _message(message: Any, path: str, provider: str) -> Iterator[BaseMessage]:
     if role == "assistant":
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
         blocks = [b for b in blocks if b != {"type": "text", "text": ""}]
-        yield history_message(blocks, provider=provider, additional_kwargs=bag)
+        yield history_message(blocks, provider=provider, api=API, additional_kwargs=bag)
     elif role == "system":
         # Says that it stood inside the list: there it goes back, whatever comes before it.
         bag = {API: {"role": "system", **bag.get(API, {})}}

@@ -8,7 +8,7 @@ and arguments stream as they come; blocks of other kinds go out when they are co
 from typing import Any
 
 from dragoman.codecs.anthropic.blocks import BlockWriter
-from dragoman.codecs.anthropic.decode import read_usage
+from dragoman.codecs.anthropic.decode import API, read_usage
 from dragoman.codecs.anthropic.tables import FINISH, STOP_REASON, Dialect
 from dragoman.codecs.anthropic.wire import write_citation
 from dragoman.codecs.arguments import dump_arguments
@@ -34,11 +34,11 @@ def encode_response(
     body = _envelope(message.id, metadata, content)
     has_calls = any(block.get("type") == "tool_use" for block in content)
     body["stop_reason"] = _stop_reason(metadata, has_calls=has_calls)
-    if is_from(message, provider):
+    if is_from(message, provider, API):
         body.update((k, metadata[k]) for k in _KEPT if metadata.get(k) is not None)
     body["usage"] = _usage(message.usage_metadata)
     raw = metadata.get("usage")
-    if is_from(message, provider) and isinstance(raw, dict):
+    if is_from(message, provider, API) and isinstance(raw, dict):
         # Anthropic's own numbers say more, as long as they are still the message's.
         counted = read_usage(raw)
         body["usage"] = raw if counted == message.usage_metadata else body["usage"]
@@ -131,7 +131,7 @@ class StreamEncoder:
             "stop_reason": _stop_reason(metadata, has_calls=self._n_calls > 0),
             "stop_sequence": None,
         }
-        if is_from(whole, self._provider):
+        if is_from(whole, self._provider, API):
             delta.update((k, metadata[k]) for k in _KEPT if metadata.get(k) is not None)
         self._send("message_delta", delta=delta, usage=_usage(whole.usage_metadata))
         self._send("message_stop")
@@ -170,7 +170,11 @@ class StreamEncoder:
         if not text and not notes:
             return
         self._delta("text", key, text)
-        if self._whole is None or self._open is None or not is_from(self._whole, self._provider):
+        if (
+            self._whole is None
+            or self._open is None
+            or not is_from(self._whole, self._provider, API)
+        ):
             return
         for note in notes:
             citation = write_citation(note)
@@ -183,7 +187,7 @@ class StreamEncoder:
         extras = block.get("extras")
         signature = extras.get("signature") if isinstance(extras, dict) else None
         whole = self._whole
-        if isinstance(signature, str) and whole is not None and is_from(whole, self._provider):
+        if isinstance(signature, str) and whole is not None and is_from(whole, self._provider, API):
             assert self._open is not None
             delta = {"type": "signature_delta", "signature": signature}
             self._send("content_block_delta", index=self._open[1], delta=delta)

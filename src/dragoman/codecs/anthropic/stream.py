@@ -9,7 +9,7 @@ Source: https://docs.anthropic.com/en/docs/build-with-claude/streaming, read 202
 
 from typing import Any
 
-from dragoman.codecs.anthropic.decode import decode_block, read_usage
+from dragoman.codecs.anthropic.decode import API, decode_block, read_usage
 from dragoman.codecs.anthropic.tables import FINISH, Dialect
 from dragoman.codecs.anthropic.wire import read_citation
 from dragoman.codecs.arguments import read_arguments
@@ -46,7 +46,7 @@ class Reading:
 
     def __init__(self, provider: str, dialect: Dialect) -> None:
         self.provider = provider
-        self.reply = Reply(provider)
+        self.reply = Reply(provider, api=API)
         self._dialect = dialect
         self.done = False
         self._open: dict[Any, _Open] = {}

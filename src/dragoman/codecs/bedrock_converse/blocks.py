@@ -20,7 +20,7 @@ from dragoman.codecs.bedrock_converse.wire import (
 )
 from dragoman.codecs.contract import Change
 from dragoman.codecs.media import media_of
-from dragoman.codecs.origin import foreign_value, is_from, provider_of
+from dragoman.codecs.origin import foreign_value, is_from, provider_of, wire_of
 from dragoman.codecs.pairing import WireIds
 from dragoman.codecs.shapes import as_str
 from dragoman.codecs.turns import blocks_of, transcript_of
@@ -38,8 +38,8 @@ class _Place:
 
     def __init__(self, message: BaseMessage, provider: str, *, is_assistant: bool) -> None:
         made_by = provider_of(message)
-        self.is_signed_here = is_from(message, provider)
-        self.is_own = made_by in {None, provider, API}
+        self.is_signed_here = is_from(message, provider, API)
+        self.is_own = made_by in {None, provider, API} and wire_of(message) in {None, API}
         self.is_assistant = is_assistant
 
 

@@ -275,7 +275,7 @@ def _message(message: Any, path: str, provider: str) -> Iterator[BaseMessage]:
         yield from _user(message, path, bag)
     elif role == "assistant":
         blocks = _blocks(message.get("content"), f"{path}.content")
-        yield history_message(blocks, provider=provider, additional_kwargs=bag)
+        yield history_message(blocks, provider=provider, api=API, additional_kwargs=bag)
     elif role == "system":
         # Says that it stood inside the list: there it goes back, whatever comes before it.
         bag = {API: {"role": "system", **rest}}

@@ -46,7 +46,7 @@ class Reading:
 
     def __init__(self, provider: str) -> None:
         self.provider = provider
-        self.reply = Reply(provider)
+        self.reply = Reply(provider, api=API)
         self._open: dict[Any, _Open] = {}
         self._is_cited = False  # the text before this place is a citation's span: it ends there
 

@@ -121,7 +121,7 @@ def _assistant(item: dict[str, Any], path: str, provider: str) -> AIMessage:
         calls = None
     blocks += [_read_call(call) for call in calls or ()]
     kwargs = {API: rest} if rest else {}
-    return history_message(blocks, provider=provider, additional_kwargs=kwargs)
+    return history_message(blocks, provider=provider, api=API, additional_kwargs=kwargs)
 
 
 def _read_call(call: Any) -> dict[str, Any]:

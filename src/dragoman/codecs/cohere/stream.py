@@ -6,7 +6,7 @@ with annotations; in a stream they come between the pieces of text and are told 
 
 from typing import Any
 
-from dragoman.codecs.cohere.tables import FINISH
+from dragoman.codecs.cohere.tables import API, FINISH
 from dragoman.codecs.cohere.wire import read_citations, read_part
 from dragoman.codecs.reply import Reply
 from dragoman.codecs.shapes import as_dict, as_dicts, as_int, as_str, parse_event, usage_of
@@ -36,7 +36,7 @@ class ReplyReader:
     def __init__(self, provider: str) -> None:
         self.done = False
         self._provider = provider
-        self._reply = Reply(provider, ordered=False)
+        self._reply = Reply(provider, api=API, ordered=False)
         self._reply.meta(model_name="")  # the wire does not tell which model answered
         self._n_thoughts = 0
         self._kinds: dict[Any, str] = {}

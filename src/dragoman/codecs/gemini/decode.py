@@ -269,10 +269,10 @@ def _model(blocks: list[dict[str, Any]], bag: dict[str, Any], provider: str) -> 
     kwargs = {API: bag} if bag else {}
     if not blocks:
         return history_message([], additional_kwargs={API: {**bag, "parts": []}})
-    message = history_message(blocks, provider=provider, additional_kwargs=kwargs)
+    message = history_message(blocks, provider=provider, api=API, additional_kwargs=kwargs)
     if message.tool_calls or message.invalid_tool_calls:
         # Tells calls that Gemini made itself from those that need a stand-in for its signature.
-        message.response_metadata = {"model_provider": provider}
+        message.response_metadata = {"model_provider": provider, "api": API}
     return message
 
 

@@ -12,7 +12,7 @@ from dragoman.codecs.contract import Change
 from dragoman.codecs.gemini.tables import API, DUMMY_SIGNATURE, MADE_ID, NATIVE_PARTS, snake
 from dragoman.codecs.gemini.wire import camel_keys, write_media, write_response
 from dragoman.codecs.media import media_of
-from dragoman.codecs.origin import foreign_value, is_from, provider_of, signer_of
+from dragoman.codecs.origin import foreign_value, is_from, provider_of
 from dragoman.codecs.turns import blocks_of, transcript_of
 from dragoman.messages import AIMessage, BaseMessage, ToolMessage
 
@@ -26,8 +26,8 @@ class _Place:
 
     def __init__(self, message: BaseMessage, provider: str, *, is_model: bool) -> None:
         made_by = provider_of(message)
-        self.is_own = is_from(message, provider)
-        self.is_known_own = made_by is not None and signer_of(made_by) == signer_of(provider)
+        self.is_own = is_from(message, provider, API)
+        self.is_known_own = made_by is not None and self.is_own
         self.is_model = is_model
 
 

@@ -88,7 +88,12 @@ class StreamEncoder:
             parts.append({"text": thought, "thought": True})
         if chunk.content:
             parts.append({"text": chunk.content})
-        return [self._event({"candidates": [_candidate(parts)]})] if parts else []
+        if not parts:
+            return []
+        body: dict[str, Any] = {"candidates": [_candidate(parts)]}
+        if chunk.id:
+            body["responseId"] = chunk.id  # Google names the reply in every event
+        return [self._event(body)]
 
     def close(self) -> list[tuple[str | None, str]]:
         """Return the closing event: the rest of the parts, the finish reason and the usage."""

@@ -34,7 +34,7 @@ class Reading:
 
     def __init__(self, provider: str) -> None:
         self.provider = provider
-        self.reply = Reply(provider)
+        self.reply = Reply(provider, api=API)
         self.done = False
         self._n_calls = 0
         self._n_parts = 0

@@ -119,7 +119,7 @@ def _assistant(item: dict[str, Any], path: str, provider: str) -> AIMessage:
         kwargs["prefix"] = True
     if rest:
         kwargs[API] = rest
-    return history_message(blocks, provider=provider, additional_kwargs=kwargs)
+    return history_message(blocks, provider=provider, api=API, additional_kwargs=kwargs)
 
 
 def _read_call(call: Any) -> dict[str, Any]:

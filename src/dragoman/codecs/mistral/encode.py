@@ -145,7 +145,7 @@ class Encoder:
 
     def assistant(self, message: AIMessage, path: str) -> dict[str, Any]:
         """Return an assistant message; `content` is "" if there is none."""
-        own = is_from(message, self._provider)
+        own = is_from(message, self._provider, API)
         is_theirs = self._is_reply or (own and provider_of(message) is not None)
         parts: list[dict[str, Any]] = []
         calls: list[dict[str, Any]] = []

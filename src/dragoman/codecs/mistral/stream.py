@@ -52,7 +52,7 @@ class ReplyReader:
     def __init__(self, provider: str) -> None:
         self.done = False
         self._provider = provider
-        self._reply = Reply(provider, ordered=False)
+        self._reply = Reply(provider, api=API, ordered=False)
         self._has_model = False
         self._thoughts: list[str] = []
         self._is_signed = False

@@ -8,14 +8,13 @@ of `options` stays in `extra["options"]`.
 from typing import Any
 
 from dragoman.codecs.contract import ChatRequest
-from dragoman.codecs.ollama.tables import OPTIONS
+from dragoman.codecs.ollama.tables import API, OPTIONS
 from dragoman.codecs.shapes import as_str, require_dict
 from dragoman.errors import DecodeError, short
 from dragoman.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 
-__all__ = ["API", "decode_request"]
+__all__ = ["decode_request"]
 
-API = "ollama"
 _FIELDS = frozenset(("model", "messages", "tools", "format", "stream", "options"))
 _ROLES = ("user", "assistant", "system", "tool")
 _USED = frozenset(("role", "content", "images", "thinking", "tool_calls", "tool_name"))
@@ -168,7 +167,7 @@ class _Messages:
             content=content,
             tool_calls=calls,
             additional_kwargs=kwargs,
-            response_metadata={"model_provider": self._provider} if kept else {},
+            response_metadata={"model_provider": self._provider, "api": API} if kept else {},
         )
 
     def _calls(self, calls: Any) -> tuple[list[Any], bool]:

@@ -11,8 +11,7 @@ from typing import Any
 from dragoman.codecs.contract import Change, ChatRequest
 from dragoman.codecs.media import media_of
 from dragoman.codecs.notes import note
-from dragoman.codecs.ollama.decode import API
-from dragoman.codecs.ollama.tables import OPTIONS
+from dragoman.codecs.ollama.tables import API, OPTIONS
 from dragoman.codecs.origin import is_from
 from dragoman.codecs.pairing import in_call_order, with_results_split
 from dragoman.codecs.shapes import as_dict
@@ -134,7 +133,7 @@ class _Encoder:
         elif message.name:
             note(self._changes, path, "dropped_name", "Ollama has no place for a name")
         kept = message.additional_kwargs.get(API)
-        if isinstance(kept, dict) and is_from(message, self._provider):
+        if isinstance(kept, dict) and is_from(message, self._provider, API):
             wire.update(kept)
         return wire
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from dragoman.codecs.ollama.tables import FINISH
+from dragoman.codecs.ollama.tables import API, FINISH
 from dragoman.codecs.ollama.wire import read_text_line
 from dragoman.codecs.reply import Reply
 from dragoman.codecs.shapes import (
@@ -53,7 +53,7 @@ class StreamDecoder:
 
     def __init__(self, provider: str) -> None:
         self.done = False
-        self.reply = Reply(provider, ordered=False)
+        self.reply = Reply(provider, api=API, ordered=False)
         self._provider = provider
         self._reason: str | None = None
         self._model: Any = None

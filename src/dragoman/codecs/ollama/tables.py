@@ -3,7 +3,9 @@
 https://github.com/ollama/ollama/blob/main/docs/api.md (read 2026-11).
 """
 
-__all__ = ["FINISH", "OPTIONS", "PARAMETERS"]
+__all__ = ["API", "FINISH", "OPTIONS", "PARAMETERS"]
+
+API = "ollama"
 
 FINISH = {"stop": "stop", "length": "length", "load": "stop", "unload": "stop"}
 """`done_reason` -> canonical words."""

@@ -12,7 +12,7 @@ from dragoman.codecs.contract import Change
 from dragoman.codecs.notes import note
 from dragoman.codecs.openai_chat.parts import API, encode_part
 from dragoman.codecs.openai_chat.tables import Dialect
-from dragoman.codecs.origin import is_from, provider_of, signer_of
+from dragoman.codecs.origin import is_from, provider_of, signer_of, wire_of
 from dragoman.codecs.pairing import WireIds
 from dragoman.codecs.shapes import as_dict, as_dicts
 from dragoman.codecs.turns import blocks_of
@@ -87,7 +87,7 @@ class AssistantWriter:
         if not valid and not invalid and not blocks:
             return []
         kept = as_dict(message.additional_kwargs.get(API)).get("tool_calls")
-        if kept is not None and is_from(message, self._dialect.provider):
+        if kept is not None and is_from(message, self._dialect.provider, API):
             ids = [call.get("id") for call in as_dicts(kept)]
             if all(map(self._ids.fits, ids)) and _says_the_same(kept, message):
                 for id in ids:
@@ -107,7 +107,7 @@ class AssistantWriter:
             "type": "function",
             "function": {"name": call.get("name") or "", "arguments": text},
         }
-        if not isinstance(extras, dict) or not is_from(message, self._dialect.provider):
+        if not isinstance(extras, dict) or not is_from(message, self._dialect.provider, API):
             return wire
         own = extras.get(API)
         if isinstance(own, dict) and own.get("type") == "custom" and isinstance(args, dict):
@@ -121,6 +121,8 @@ class AssistantWriter:
     def _takes(self, message: AIMessage, is_known: bool) -> bool:
         """Return whether signed things go back: to their maker, or by hand to who takes such."""
         maker = provider_of(message)
+        if wire_of(message) not in (None, API):
+            return False
         if maker is None:
             return is_known
         return maker == self._dialect.provider or (
@@ -144,7 +146,7 @@ class AssistantWriter:
                 wire["content"] = dialect.empty
         if isinstance(refusal := kwargs.get("refusal"), str) and refusal:
             wire["refusal"] = refusal
-        mine = is_from(message, dialect.provider)
+        mine = is_from(message, dialect.provider, API)
         kept = kwargs.get(API)
         if isinstance(kept, dict) and mine:
             kept = {key: v for key, v in kept.items() if key != "tool_calls"}
@@ -159,7 +161,9 @@ class AssistantWriter:
                 if block.get("type") == "text" and isinstance(block.get("extras"), dict):
                     wire.update({f: block["extras"][f] for f in _GOOGLE if f in block["extras"]})
         wanted = is_current or dialect.reasoning_turns == "all"
-        takes_plain = mine and wanted and dialect.reasoning is not None
+        takes_plain = (
+            is_from(message, dialect.provider) and wanted and dialect.reasoning is not None
+        )
         self._reasoning(
             wire, message, blocks, path, takes_plain=takes_plain and not _REASONING & kept.keys()
         )

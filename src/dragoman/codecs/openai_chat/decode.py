@@ -332,7 +332,7 @@ def _full_assistant(
         tool_calls=valid,
         invalid_tool_calls=invalid,
         additional_kwargs=kwargs,
-        response_metadata={"model_provider": dialect.provider} if kept else {},
+        response_metadata={"model_provider": dialect.provider, "api": API} if kept else {},
     )
 
 

@@ -58,7 +58,7 @@ class StreamDecoder:
 
     def __init__(self, dialect: Dialect) -> None:
         self.done = False
-        self.reply = Reply(dialect.provider, ordered=False)
+        self.reply = Reply(dialect.provider, api=API, ordered=False)
         self._dialect = dialect
         self._finish: str | None = None
         self._is_refused = False

@@ -154,7 +154,7 @@ class _History:
 
     def _end_turn(self) -> None:
         if self._blocks:
-            self.messages.append(history_message(self._blocks, provider=self._provider))
+            self.messages.append(history_message(self._blocks, provider=self._provider, api=API))
             self._blocks = []
 
     def _add(self, message: BaseMessage) -> None:

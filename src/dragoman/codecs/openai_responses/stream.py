@@ -6,7 +6,7 @@ One machine for both: `decode_response` gives it the body, a stream its events.
 from typing import Any
 
 from dragoman.codecs.openai_responses.reader import ItemReader
-from dragoman.codecs.openai_responses.tables import ECHOES, FINISH, Dialect
+from dragoman.codecs.openai_responses.tables import API, ECHOES, FINISH, Dialect
 from dragoman.codecs.openai_responses.wire import rest_of
 from dragoman.codecs.reply import Reply
 from dragoman.codecs.shapes import as_dict, as_int, as_list, as_str, parse_event, usage_of
@@ -27,7 +27,7 @@ class ResponseReader:
     def __init__(self, dialect: Dialect) -> None:
         self.done = False
         self._dialect = dialect
-        self._reply = Reply(dialect.provider)
+        self._reply = Reply(dialect.provider, api=API)
         self._items = ItemReader(self._reply)
         self._is_finished = False
         self._has_model = False

@@ -57,7 +57,7 @@ class _Turn:
         self.writer = writer
         self.path = path
         self.message = message
-        self.is_own = is_from(message, writer.dialect.provider)
+        self.is_own = is_from(message, writer.dialect.provider, API)
         self.has_origin = provider_of(message) is not None
         self.items: list[dict[str, Any]] = []
         self.blocks = blocks_of(message)
