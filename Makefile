@@ -4,14 +4,15 @@ VENV := .venv
 BIN := $(VENV)/bin
 QUESTION := What is the capital of Italy?
 
-.PHONY: help chat test lint types unit soak bench docs format clean
+.PHONY: help chat test lint types unit soak bench docs release-check format clean
 
 help:
-	@echo "make chat    install, fetch the bundled model once, ask it a question"
+	@echo "make chat    install, fetch the bundled model once, ask it, show what dragoman does"
 	@echo "make test    install what the tests need; lint, types, import rules, tests"
 	@echo "make soak    the long versions of the tests"
 	@echo "make bench   compare with langchain-core on this machine"
-	@echo "make docs    run the code of README.md and docs/"
+	@echo "make docs    run the code of README.md and docs/, build the pages"
+	@echo "make release-check  build wheel and sdist, try each extra in a clean environment"
 	@echo "make format  format the code"
 	@echo "make clean   remove what the above made here"
 
@@ -26,13 +27,7 @@ $(VENV)/.bench: pyproject.toml .ci/setup
 	@.ci/setup $(VENV) bench $@
 
 chat: $(VENV)/.chat
-	@echo '> $(QUESTION)'
-	@$(BIN)/dragoman chat --temperature 0 '$(QUESTION)' </dev/null
-	@echo
-	@echo 'That was a real model, on this machine. Next:'
-	@echo '    $(BIN)/dragoman chat                                    # converse with it'
-	@echo '    echo "Name three colours." | $(BIN)/dragoman chat --json  # a reply as a message'
-	@echo '    make test                                               # see what holds, here'
+	@$(BIN)/dragoman demo '$(QUESTION)' </dev/null
 
 test: lint types unit
 
@@ -51,7 +46,12 @@ soak: $(VENV)/.dev
 	DRAGOMAN_SOAK=1 $(BIN)/python -m pytest -q
 
 docs: $(VENV)/.dev
-	$(BIN)/python -m pytest -q tests/test_docs.py
+	$(BIN)/python -m pytest -q tests/test_docs.py tests/test_quickstart.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@echo 'open build/site/index.html'
+
+release-check: $(VENV)/.dev
+	$(BIN)/python .ci/release_check.py
 
 bench: $(VENV)/.bench
 	$(BIN)/python bench/bench.py --target dragoman

@@ -21,6 +21,7 @@ COMMANDS: dict[str, str] = {
     "repair": "Mend a history so that providers accept it.",
     "trim": "Keep the messages at one end that fit into a number of tokens.",
     "convert": "Write a request body for another provider.",
+    "demo": "See what dragoman does, on this machine, in half a minute.",
 }
 
 
