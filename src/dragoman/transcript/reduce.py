@@ -94,10 +94,11 @@ def _added_one(
 ) -> list[BaseMessage]:
     """Add one message: two scans at C speed, no index."""
     result = list(messages)
-    if id_val not in ids:
+    try:
+        at = ids.index(id_val)
+    except ValueError:
         result.append(message)
         return result
-    at = ids.index(id_val)
     result[at] = message
     if id_val in ids[at + 1 :]:
         result = [m for i, m in enumerate(result) if i <= at or ids[i] != id_val]
