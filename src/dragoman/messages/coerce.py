@@ -95,6 +95,9 @@ def _convert(item: Any, position: int) -> BaseMessage:
         if not isinstance(role, str):
             text = f"Message as a sequence must be (role string, template), got {short(role)}"
             raise _NotAMessageError(_error(text), path=path)
+        if content is None:
+            text = "content has to be a string or a list of blocks, not NoneType"
+            raise MessageError(text, path=f"{path}[1]")
         return _build(role, {"content": content}, path)
     text = f"Unsupported message type: {type(item)}"
     raise _NotAMessageError(_error(text), path=path)
@@ -191,8 +194,6 @@ def _build(role: str, fields: dict[str, Any], path: str) -> BaseMessage:
         extra["__openai_role__"] = "developer"
     if extra:
         known["additional_kwargs"] = extra
-    if cls is not ToolMessage:
-        known.pop("tool_call_id", None)
     if cls is RemoveMessage:
         known.pop("content")
     return _made(cls, known, path)
@@ -219,7 +220,7 @@ def _take_fields(
     elif calls:
         fields["tool_calls"] = calls
     given: Any = fields.pop("additional_kwargs", None)
-    if fields.pop("example", None) and cls in (HumanMessage, AIMessage):
+    if cls in (HumanMessage, AIMessage) and fields.pop("example", None):
         known["example"] = True
     if given is not None:
         if not isinstance(given, Mapping):

@@ -82,6 +82,26 @@ def _is_payload(key: str, text: str) -> bool:
     )
 
 
+def _length(value: Any) -> int:
+    """Return the length of a value's `repr`, or about that if it nests too deeply to be shown."""
+    try:
+        return len(repr(value))
+    except RecursionError:
+        pass
+    length, stack = 0, [value]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, dict):
+            length += 2 + 4 * len(item)
+            stack += [*item, *item.values()]
+        elif isinstance(item, list | tuple):
+            length += 2 + 2 * len(item)
+            stack += item
+        else:
+            length += len(repr(item))
+    return length
+
+
 def _block(block: Any, per_image: float) -> tuple[float, float]:
     """Return the characters and the tokens that a block costs."""
     if block.__class__ is str:
@@ -95,8 +115,8 @@ def _block(block: Any, per_image: float) -> tuple[float, float]:
         return len(block["text"]), 0
     stripped, payloads = _strip(block)
     if not payloads:
-        return len(repr(block)), 0
-    return (0 if kind in _MEDIA else len(repr(stripped))), per_image * payloads
+        return _length(block), 0
+    return (0 if kind in _MEDIA else _length(stripped)), per_image * payloads
 
 
 def message_counter(
@@ -128,7 +148,7 @@ def message_counter(
         if cls is AIMessage:
             calls = message._raw_tool_calls
             if calls is not UNSET and calls:
-                chars += len(repr(calls))
+                chars += _length(calls)
         elif cls is ToolMessage:
             chars += len(message.tool_call_id)
         return -(-(chars + len(content)) // chars_per_token) + extra_tokens_per_message
@@ -139,7 +159,7 @@ def message_counter(
         if content.__class__ is str:
             chars: float = len(content)
             if isinstance(message, AIMessage) and message.tool_calls:
-                chars += len(repr(message.tool_calls))
+                chars += _length(message.tool_calls)
         else:
             chars = 0
             for block in content:

@@ -6,7 +6,7 @@ never split, and the last human message survives, unless asked otherwise.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from copy import deepcopy
+from copy import copy, deepcopy
 from itertools import accumulate, count, islice
 from typing import Any, Literal, cast
 
@@ -381,7 +381,7 @@ def _partial(
     """Return the longest piece of the message at the cut that still fits, as a copy, or None."""
 
     def fits(content: Any) -> BaseMessage | None:
-        piece = deepcopy(message)
+        piece = _copied(message)
         piece.content = content
         whole = [piece, *kept] if last else [*kept, piece]
         return piece if counter.all(whole) <= budget else None
@@ -392,7 +392,8 @@ def _partial(
             piece = fits(content[-left:] if last else content[:left])
             if piece is not None:
                 return piece
-        text = next((t for t in map(_text_of, content) if t), None)
+        blocks = reversed(content) if last else content
+        text = next((t for t in map(_text_of, blocks) if t), None)
     else:
         text = content
     if not text:
@@ -407,6 +408,14 @@ def _partial(
         else:
             low, best = middle, piece
     return best
+
+
+def _copied(message: BaseMessage) -> BaseMessage:
+    """Return a deep copy, or a shallow one of what nests too deeply."""
+    try:
+        return deepcopy(message)
+    except RecursionError:
+        return copy(message)
 
 
 def _text_of(block: Any) -> str | None:
