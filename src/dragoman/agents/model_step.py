@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from contextlib import aclosing, closing
 from typing import Any, cast
+from uuid import uuid4
 
 from dragoman._door import ASYNC, SYNC, Door, run
 from dragoman.agents.middleware.types import AgentMiddleware, overrides
@@ -109,6 +110,9 @@ class ModelStep:
             raise TypeError(message)
         if self.name and not reply.name:
             reply = reply.model_copy(update={"name": self.name})
+        if any(reply.id == message.id for message in request.state["messages"]):
+            # Some servers give every reply one id; in the state it would replace an older turn.
+            reply = reply.model_copy(update={"id": f"lc_run--{uuid4()}"})
         return answered(reply, strategy)
 
     def _check_tools(self, request: ModelRequest) -> None:

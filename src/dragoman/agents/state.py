@@ -47,11 +47,11 @@ class OmitFromSchema:
         self.output = output
 
 
-OmitFromInput = OmitFromSchema(input=True, output=False)
+OmitFromInput: OmitFromSchema = OmitFromSchema(input=True, output=False)
 """Marks a field that callers do not give."""
-OmitFromOutput = OmitFromSchema(input=False, output=True)
+OmitFromOutput: OmitFromSchema = OmitFromSchema(input=False, output=True)
 """Marks a field that callers do not get."""
-PrivateStateAttr = OmitFromSchema(input=True, output=True)
+PrivateStateAttr: OmitFromSchema = OmitFromSchema(input=True, output=True)
 """Marks a field of a middleware's own."""
 
 
