@@ -4,7 +4,7 @@ The connection is that of `ChatOpenAI`; only the wire is another, and small enou
 """
 
 from collections.abc import AsyncIterator, Iterator, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 from pydantic import ConfigDict, Field
@@ -66,7 +66,9 @@ class OpenAI(BaseLLM):
             and the rest.
     """
 
-    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True, protected_namespaces=())
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        extra="forbid", hide_input_in_errors=True, protected_namespaces=()
+    )
 
     connection: Any = Field(repr=False, exclude=True)
 

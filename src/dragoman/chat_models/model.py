@@ -75,7 +75,7 @@ class ProviderChatModel(ToolBinding, BaseChatModel):
             `send` looks away.
     """
 
-    model_config = ConfigDict(
+    model_config: ClassVar[ConfigDict] = ConfigDict(
         extra="forbid",
         defer_build=True,  # thirty classes, of which a program uses one
         hide_input_in_errors=True,

@@ -24,7 +24,7 @@ class BaseMedia(Serializable):
         metadata: What is known about the content.
     """
 
-    model_config = ConfigDict(coerce_numbers_to_str=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(coerce_numbers_to_str=True)
     lc_keeps_data: ClassVar[bool] = True
 
     id: str | None = Field(default=None)
@@ -75,7 +75,7 @@ class Blob(BaseMedia):
     b'hi'
     """
 
-    model_config = ConfigDict(arbitrary_types_allowed=True, frozen=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(arbitrary_types_allowed=True, frozen=True)
 
     data: bytes | str | None = None
     mimetype: str | None = None

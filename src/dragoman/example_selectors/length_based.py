@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from typing import Self
+from typing import ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -34,7 +34,7 @@ class LengthBasedExampleSelector(BaseExampleSelector, BaseModel):
     [{'q': 'a b'}]
     """
 
-    model_config = ConfigDict(arbitrary_types_allowed=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(arbitrary_types_allowed=True)
 
     examples: list[dict[str, str]]
     example_prompt: PromptTemplate

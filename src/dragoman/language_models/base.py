@@ -6,7 +6,7 @@ counter where it has one, else the approximation of `count_tokens_approximately`
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypedDict, TypeVar
+from typing import Any, ClassVar, TypedDict, TypeVar
 from warnings import warn
 
 from pydantic import ConfigDict, Field, model_validator
@@ -60,7 +60,7 @@ class BaseLanguageModel(RunnableSerializable[LanguageModelInput, LanguageModelOu
         custom_get_token_ids: A tokenizer for counting.
     """
 
-    model_config = ConfigDict(arbitrary_types_allowed=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(arbitrary_types_allowed=True)
 
     cache: BaseCache | bool | None = Field(default=None, exclude=True)
     verbose: bool = Field(default_factory=get_verbose, exclude=True, repr=False)

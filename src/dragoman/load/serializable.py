@@ -136,7 +136,7 @@ class Serializable(BaseModel, ABC):
     {'name': 'Bursa'}
     """
 
-    model_config = ConfigDict(extra="ignore", defer_build=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="ignore", defer_build=True)
 
     lc_keeps_data: ClassVar[bool] = False
     """Whether the fields are a user's data: kept to the letter, or refused when dumped."""

@@ -1,7 +1,7 @@
 """`LLMResult`: what `generate` returns for several inputs."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from dragoman.outputs.face import OutputModel
 from dragoman.outputs.generation import Generation
@@ -37,7 +37,7 @@ class LLMResult(OutputModel):
             results.append(LLMResult(generations=[candidates], llm_output=output))
         return results
 
-    __hash__ = None
+    __hash__: ClassVar[None] = None
 
     def __eq__(self, other: object) -> bool:
         """Return whether generations and llm_output are equal."""

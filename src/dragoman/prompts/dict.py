@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Iterator
-from typing import Any, Literal, Self, cast
+from typing import Any, ClassVar, Literal, Self, cast
 
 from pydantic import ConfigDict, model_validator
 
@@ -21,7 +21,7 @@ class DictPromptTemplate(Checked, RunnableSerializable[dict[str, Any], dict[str,
     {'a': ['y', 1]}
     """
 
-    model_config = ConfigDict(protected_namespaces=())
+    model_config: ClassVar[ConfigDict] = ConfigDict(protected_namespaces=())
 
     template: dict[str, Any]
     template_format: Literal["f-string", "mustache"]

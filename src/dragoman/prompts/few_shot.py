@@ -37,7 +37,9 @@ class FewShotPromptTemplate(ExampleSource, StringPromptTemplate):
     '1+1=2; 2+2='
     """
 
-    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid", protected_namespaces=())
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        arbitrary_types_allowed=True, extra="forbid", protected_namespaces=()
+    )
 
     _waits: ClassVar[bool] = True  # a selector may ask a store
 
@@ -138,7 +140,9 @@ class FewShotChatMessagePromptTemplate(ExampleSource, BaseChatPromptTemplate):
     'Human: 1+1\nAI: 2'
     """
 
-    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid", protected_namespaces=())
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        arbitrary_types_allowed=True, extra="forbid", protected_namespaces=()
+    )
 
     _waits: ClassVar[bool] = True  # a selector may ask a store
 

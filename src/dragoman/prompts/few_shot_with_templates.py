@@ -15,7 +15,9 @@ __all__ = ["FewShotPromptWithTemplates"]
 class FewShotPromptWithTemplates(ExampleSource, StringPromptTemplate):
     """A string prompt with examples between two prompts; examples are put in as they are."""
 
-    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid", protected_namespaces=())
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        arbitrary_types_allowed=True, extra="forbid", protected_namespaces=()
+    )
 
     _waits: ClassVar[bool] = True  # a selector may ask a store
 

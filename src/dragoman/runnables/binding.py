@@ -5,7 +5,7 @@ What it does not know itself is asked of the runnable it holds, so that a bound 
 
 import inspect
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from typing import Any, Generic, cast
+from typing import Any, ClassVar, Generic, cast
 
 from pydantic import ConfigDict, Field
 from typing_extensions import override
@@ -33,7 +33,7 @@ class RunnableBindingBase(RunnableSerializable[Input, Output], Generic[Input, Ou
     custom_input_type: Any | None = None
     custom_output_type: Any | None = None
 
-    model_config = ConfigDict(arbitrary_types_allowed=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(arbitrary_types_allowed=True)
 
     def __init__(
         self,

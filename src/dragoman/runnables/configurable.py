@@ -2,7 +2,7 @@
 
 import enum
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 from weakref import WeakValueDictionary
 
 from pydantic import ConfigDict
@@ -46,7 +46,7 @@ class DynamicRunnable(RunnableSerializable[Input, Output]):
     default: RunnableSerializable[Input, Output]
     config: RunnableConfig | None = None
 
-    model_config = ConfigDict(arbitrary_types_allowed=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(arbitrary_types_allowed=True)
 
     @classmethod
     @override

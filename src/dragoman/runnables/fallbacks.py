@@ -1,7 +1,7 @@
 """`RunnableWithFallbacks`: others to try when a runnable fails."""
 
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from pydantic import ConfigDict
 from typing_extensions import override
@@ -36,7 +36,7 @@ class RunnableWithFallbacks(RunnableSerializable[Input, Output], Streaming[Input
     exceptions_to_handle: tuple[type[BaseException], ...] = (Exception,)
     exception_key: str | None = None
 
-    model_config = ConfigDict(arbitrary_types_allowed=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(arbitrary_types_allowed=True)
 
     @classmethod
     @override

@@ -1,7 +1,7 @@
 """`RunnableSerializable`: a runnable that is a pydantic model, and can be stored."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import ConfigDict
 from typing_extensions import override
@@ -21,7 +21,9 @@ __all__ = ["RunnableSerializable"]
 class RunnableSerializable(Serializable, Runnable[Input, Output]):
     """The base of runnables with fields: models, prompts, parsers, tools and users' own."""
 
-    model_config = ConfigDict(arbitrary_types_allowed=True, protected_namespaces=())
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        arbitrary_types_allowed=True, protected_namespaces=()
+    )
 
     name: str | None = None
 

@@ -67,7 +67,7 @@ class BaseTool(RunnableSerializable[str | dict[str, Any] | ToolCall, Any], ABC):
         extras: What a provider wants to know beside the schema.
     """
 
-    model_config = ConfigDict(arbitrary_types_allowed=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(arbitrary_types_allowed=True)
 
     name: str  # pyright: ignore[reportGeneralTypeIssues, reportIncompatibleVariableOverride] - a tool must have one
     description: str
