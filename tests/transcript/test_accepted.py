@@ -107,6 +107,32 @@ def test_the_server_counts_every_repaired_history(scale: int) -> None:
         assert _prompt_tokens(repaired) > 0, seed
 
 
+@pytest.mark.parametrize("raw", ['{"a', "", " ", "[1]", "null", '"{}"', "x"])
+def test_arguments_that_are_no_json_are_left_out_where_the_server_reads_them(raw: str) -> None:
+    call = {"name": "f", "args": raw, "id": "c", "error": "broken"}
+    history = [HumanMessage("q"), AIMessage("", invalid_tool_calls=[call])]
+    assert _prompt_tokens(repair_messages(history, "local").messages) > 0
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        [AIMessage("one"), AIMessage("two")],
+        [AIMessage("one"), AIMessage([{"type": "text", "text": "two"}, "three"]), AIMessage("")],
+        [AIMessage([{"type": "text", "text": "one"}], name="n"), AIMessage("two")],
+    ],
+)
+def test_assistant_turns_at_the_end_are_one_where_several_are_refused(
+    ending: list[BaseMessage],
+) -> None:
+    history = [HumanMessage("q"), *ending]
+    assert _prompt_tokens(history) > 0
+    request = ChatRequest(model="local", messages=history)
+    wire = get_codec("openai_chat", "local").encode_request(request)["messages"]
+    assert [message["role"] for message in wire] == ["user", "assistant"]
+    assert all(word in str(wire[1]["content"]) for word in ("one", "two"))
+
+
 def test_the_server_answers_repaired_histories(scale: int) -> None:
     model: Any = init_chat_model("local", max_tokens=1, temperature=0, history="strict")
     for seed in range(max(1, scale // 2)):

@@ -32,10 +32,12 @@ class AssistantWriter:
         self._dialect = dialect
         self._ids = ids
         self._changes = changes
+        self._path = "$"
 
     def write(self, message: AIMessage, path: str, *, is_current: bool) -> dict[str, Any]:
         """Return the wire message; `is_current` says whether it is of the current tool loop."""
         kwargs = message.additional_kwargs
+        self._path = path
         wire: dict[str, Any] = {"role": "assistant"}
         content: Any = message.content
         blocks: list[dict[str, Any]] = []
@@ -102,6 +104,12 @@ class AssistantWriter:
     def _call(self, call: Any, message: AIMessage, extras: Any) -> dict[str, Any]:
         args = call.get("args")
         text = args if isinstance(args, str) else dump_arguments(args if args is not None else {})
+        if self._dialect.json_arguments and isinstance(args, str):
+            read = read_arguments(args)
+            if read is None:
+                why = "the arguments of an invalid call are no object and were left out"
+                note(self._changes, self._path, "dropped_arguments", why)
+            text = dump_arguments(read or {})
         wire: dict[str, Any] = {
             "id": self._ids.call(call.get("id")),
             "type": "function",

@@ -122,6 +122,23 @@ def _response_format(given: dict[str, Any]) -> dict[str, Any]:
     return {"type": "json_schema", "json_schema": inner}
 
 
+def _joined(before: dict[str, Any], last: dict[str, Any]) -> dict[str, Any]:
+    """Return two assistant turns as one; what only one of them has is kept."""
+    one, two = before.get("content") or "", last.get("content") or ""
+    if isinstance(one, list) or isinstance(two, list):
+        parts = (c if isinstance(c, list) else [{"type": "text", "text": c}] for c in (one, two) if c)
+        content: Any = [part for some in parts for part in some]
+    else:
+        content = f"{one}\n{two}" if one and two else one or two
+    joined = {**before, **last, "content": content}
+    if calls := [*before.get("tool_calls", ()), *last.get("tool_calls", ())]:
+        joined["tool_calls"] = calls
+    for key in ("reasoning_content", "reasoning"):
+        if isinstance(before.get(key), str) and isinstance(last.get(key), str):
+            joined[key] = f"{before[key]}\n{last[key]}"
+    return joined
+
+
 class Encoder:
     """Writes the messages of one request."""
 
@@ -137,7 +154,7 @@ class Encoder:
         """Return the wire messages."""
         ordered = in_call_order(with_results_split(messages))
         if (plain := self._plain_history(ordered)) is not None:
-            return plain
+            return self._ended(plain)
         self._ids = WireIds(max_length=self._dialect.id_limit)
         self._turns = AssistantWriter(self._dialect, self._ids, self._changes)
         self._loop_from = max(
@@ -154,6 +171,15 @@ class Encoder:
                 raise EncodeError(text, path=path)
             out.append(write(self, message, path, k))
         self._flush_media(out)
+        return self._ended(out)
+
+    def _ended(self, out: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Return wire messages whose assistant turns at the end are one, where several are refused."""
+        if not self._dialect.one_ending:
+            return out
+        while len(out) > 1 and out[-1]["role"] == out[-2]["role"] == "assistant":
+            last, before = out.pop(), out.pop()
+            out.append(_joined(before, last))
         return out
 
     def _plain_history(self, messages: Sequence[BaseMessage]) -> list[dict[str, Any]] | None:

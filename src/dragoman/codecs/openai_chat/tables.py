@@ -30,6 +30,9 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
         id_limit: The most characters a call id may have, or None.
         file_urls: Whether a `file` part may hold an address.
         videos: Whether `video_url` parts are taken.
+        json_arguments: Whether the server reads the arguments of old calls, and refuses a history
+            in which they are no JSON object.
+        one_ending: Whether several assistant turns at the end are refused.
     """
 
     provider: str
@@ -42,6 +45,8 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     id_limit: int | None = None
     file_urls: bool = False
     videos: bool = False
+    json_arguments: bool = False
+    one_ending: bool = False
 
 
 DIALECTS: dict[str, Dialect] = {
@@ -64,11 +69,13 @@ DIALECTS: dict[str, Dialect] = {
         Dialect(provider="google", google=True, empty=""),
         Dialect(provider="google_genai", google=True, empty=""),
         Dialect(provider="gemini", google=True, empty=""),
-        Dialect(provider="vllm", reasoning="reasoning"),
+        Dialect(provider="vllm", reasoning="reasoning", json_arguments=True),
         Dialect(provider="crusoe", reasoning="reasoning"),
-        Dialect(provider="llamacpp", reasoning="reasoning_content", empty=""),
-        Dialect(provider="local", reasoning="reasoning_content", empty=""),
-        Dialect(provider="ollama", reasoning="reasoning", empty=""),
+        # 500 "Failed to parse tool call arguments as JSON", 400 "Cannot have 2 or more assistant
+        # messages at the end of the list" (llama.cpp, 2026-11).
+        Dialect(provider="llamacpp", reasoning="reasoning_content", empty="", json_arguments=True, one_ending=True),
+        Dialect(provider="local", reasoning="reasoning_content", empty="", json_arguments=True, one_ending=True),
+        Dialect(provider="ollama", reasoning="reasoning", empty="", json_arguments=True),
         Dialect(provider="together"),
         Dialect(provider="fireworks", reasoning="reasoning_content"),
         Dialect(provider="huggingface"),
