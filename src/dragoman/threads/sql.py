@@ -81,6 +81,22 @@ class SQLLog:
             StoreError: If the database was written by a newer version; it is not touched.
         """
         execute("CREATE TABLE IF NOT EXISTS dragoman_schema (version INTEGER NOT NULL)", ())
+        version = self.version(execute)
+        for step in _STEPS[version:]:
+            for statement in step:
+                execute(statement.format(**words), ())
+        if version == 0:
+            execute("INSERT INTO dragoman_schema (version) VALUES (?)", (SCHEMA_VERSION,))
+        elif version < SCHEMA_VERSION:
+            execute("UPDATE dragoman_schema SET version = ?", (SCHEMA_VERSION,))
+
+    @staticmethod
+    def version(execute: Execute) -> int:
+        """Return the version of the tables, 0 if there are none yet.
+
+        Raises:
+            StoreError: If it is newer than this code.
+        """
         rows = execute("SELECT version FROM dragoman_schema", ())
         version = int(rows[0][0]) if rows else 0
         if version > SCHEMA_VERSION:
@@ -89,13 +105,7 @@ class SQLLog:
                 f"{SCHEMA_VERSION}; upgrade dragoman"
             )
             raise StoreError(message)
-        for step in _STEPS[version:]:
-            for statement in step:
-                execute(statement.format(**words), ())
-        if not rows:
-            execute("INSERT INTO dragoman_schema (version) VALUES (?)", (SCHEMA_VERSION,))
-        elif version < SCHEMA_VERSION:
-            execute("UPDATE dragoman_schema SET version = ?", (SCHEMA_VERSION,))
+        return version
 
     # ------------------------------------------------------------------ writing
 

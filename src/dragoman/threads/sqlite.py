@@ -26,6 +26,9 @@ _WORDS = {
 }
 
 
+_HAS_SCHEMA = "SELECT 1 FROM sqlite_master WHERE name = 'dragoman_schema'"
+
+
 class SQLiteLog(SQLLog):
     """The log in one SQLite file (or in memory, on one shared connection)."""
 
@@ -61,6 +64,8 @@ class SQLiteLog(SQLLog):
         try:
             connection.execute(f"PRAGMA busy_timeout = {int(self._timeout_s * 1000)}")
             if self._memory is None:
+                if connection.execute(_HAS_SCHEMA).fetchall():
+                    self.version(_executor(connection))  # WAL would change a newer one's file
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.execute("PRAGMA synchronous = FULL")
             connection.execute("BEGIN IMMEDIATE")
