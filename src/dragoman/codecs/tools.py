@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["JsonSchema", "function_tool", "json_schema_of", "tool_choice_of"]
+__all__ = ["JsonSchema", "function_tool", "json_schema_of", "tool_choice_of", "without_marks"]
 
 _CHOICES = {
     "auto": "auto", "none": "none", "any": "any", "required": "any", "validated": "auto",
@@ -116,6 +116,20 @@ def _gemini_choice(config: dict[str, Any]) -> str | None:
         one = names[0]
         return one if word == "any" and len(names) == 1 and isinstance(one, str) else None
     return word
+
+
+_MARKS = frozenset(
+    ("api", "anthropic", "bedrock_converse", "cohere", "gemini", "mistral", "ollama", "openai_chat",
+     "openai_responses")
+)  # fmt: skip
+"""Keys by which a decoder tells the encoder of its own wire what that wire took as it is."""
+
+
+def without_marks(response_format: dict[str, Any]) -> dict[str, Any]:
+    """Return a response format without what decoders told the encoders of their own wires."""
+    if response_format.keys().isdisjoint(_MARKS):
+        return response_format
+    return {k: v for k, v in response_format.items() if k not in _MARKS}
 
 
 def json_schema_of(response_format: object) -> JsonSchema | None:

@@ -8,7 +8,7 @@ from typing import Any
 from dragoman.codecs.anthropic.tables import FOREIGN_TOOLS
 from dragoman.codecs.contract import Change
 from dragoman.codecs.schemas import encode_schema
-from dragoman.codecs.tools import function_tool, json_schema_of, tool_choice_of
+from dragoman.codecs.tools import function_tool, json_schema_of, tool_choice_of, without_marks
 
 __all__ = ["write_choice", "write_format", "write_tools"]
 
@@ -89,7 +89,9 @@ def write_format(wanted: Any, changes: list[Change]) -> dict[str, Any] | None:
     if wanted.get("type") == "text":
         return None
     if isinstance(wanted.get("schema"), dict) and not wanted.keys() & {"name", "strict"}:
-        return wanted
+        if (given := without_marks(wanted)) is wanted:
+            return wanted
+        wanted = given
     asked = json_schema_of(wanted)
     if asked is None:
         text = "structured output without a schema is not known here and is left out"

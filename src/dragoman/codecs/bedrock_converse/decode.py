@@ -118,7 +118,7 @@ def _citations(value: Any) -> dict[str, Any] | None:
         return None
     found: dict[str, Any] = {"type": "text", "text": text}
     found["annotations"] = [read_citation(c) for c in notes]
-    if len(content or ()) != 1 or value.keys() != {"content", "citations"}:
+    if not notes or len(content or ()) != 1 or value.keys() != {"content", "citations"}:
         found.update(_bag(citationsContent=value))
     return found
 

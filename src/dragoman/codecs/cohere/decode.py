@@ -7,6 +7,7 @@ from dragoman.codecs.cohere.tables import API, CHOICES
 from dragoman.codecs.cohere.wire import read_citations, read_content
 from dragoman.codecs.contract import ChatRequest
 from dragoman.codecs.origin import non_standard
+from dragoman.codecs.schemas import is_in_dialect
 from dragoman.codecs.shapes import as_dict, as_str, require_dict
 from dragoman.codecs.turns import history_message
 from dragoman.errors import DecodeError
@@ -156,6 +157,6 @@ def _read_tool(tool: dict[str, Any]) -> dict[str, Any]:
     fields = {k: v for k, v in function.items() if v is not None}
     if not fields.keys() <= {"name", "description", "parameters"}:
         return tool
-    if not isinstance(fields.get("parameters", {}), dict):
+    if "parameters" in fields and not is_in_dialect(fields["parameters"], "openai"):
         return tool
     return fields if isinstance(fields.get("description", ""), str) else tool

@@ -15,7 +15,7 @@ from dragoman.codecs.origin import is_from, provider_of
 from dragoman.codecs.pairing import WireIds, with_results_split
 from dragoman.codecs.schemas import encode_schema
 from dragoman.codecs.shapes import as_dict, as_str
-from dragoman.codecs.tools import function_tool, json_schema_of, tool_choice_of
+from dragoman.codecs.tools import function_tool, json_schema_of, tool_choice_of, without_marks
 from dragoman.codecs.turns import blocks_of, turns
 from dragoman.errors import short
 from dragoman.messages import AIMessage, BaseMessage, ToolMessage
@@ -200,7 +200,11 @@ class Encoder:
         bag = dict(as_dict(as_dict(block.get("extras")).get(API))) if own else {}
         if "arguments" in bag:
             raw = bag.pop("arguments")
-            args = raw if read_arguments(raw) == args else args
+            same = read_arguments(raw) == args
+            bag["function"] = {
+                **as_dict(bag.get("function")),
+                **({"arguments": raw} if same else {}),
+            }
         function = {
             "name": block.get("name") or "",
             "arguments": args if isinstance(args, str) else dump_arguments(args),
@@ -230,6 +234,7 @@ def _write_tool(
 
 
 def _write_format(asked: dict[str, Any], changes: list[Change] | None) -> dict[str, Any]:
+    asked = without_marks(asked)
     found = json_schema_of(asked)
     if found is None:
         return asked

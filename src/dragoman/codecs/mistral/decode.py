@@ -7,6 +7,7 @@ from dragoman.codecs.mistral.stream import ReplyReader
 from dragoman.codecs.mistral.tables import API
 from dragoman.codecs.mistral.wire import read_content
 from dragoman.codecs.origin import non_standard
+from dragoman.codecs.schemas import is_in_dialect
 from dragoman.codecs.shapes import as_dict, as_str, require_dict
 from dragoman.codecs.turns import history_message
 from dragoman.errors import DecodeError
@@ -46,6 +47,7 @@ def decode_request(body: dict[str, Any], provider: str) -> ChatRequest:
         value = extra.get(key)
         if isinstance(value, kinds) and (kinds is bool or not isinstance(value, bool)):
             setattr(request, key, extra.pop(key))
+    request.response_format = _read_format(request.response_format)
     stop = extra.get("stop")
     if isinstance(stop, list) and all(isinstance(s, str) for s in stop):
         request.stop = extra.pop("stop")
@@ -66,6 +68,16 @@ def decode_request(body: dict[str, Any], provider: str) -> ChatRequest:
     if isinstance(choice, (str, dict)) and choice:
         request.tool_choice = _read_choice(extra.pop("tool_choice"))
     return request
+
+
+def _read_format(asked: dict[str, Any] | None) -> dict[str, Any] | None:
+    inner = None if asked is None else asked.get("json_schema")
+    if asked is None or not isinstance(inner, dict) or "api" in asked:
+        return asked
+    dialect = "openai_strict" if inner.get("strict") is True else "openai"
+    if is_in_dialect(inner.get("schema"), dialect):
+        return asked
+    return {**asked, "api": API}  # this wire took the schema as it is
 
 
 def _read_message(item: dict[str, Any], path: str, provider: str) -> BaseMessage:
@@ -154,12 +166,14 @@ def _read_tool(tool: dict[str, Any]) -> dict[str, Any]:
     if not fields.keys() <= {"name", "description", "parameters", "strict"}:
         return tool
     if not isinstance(fields.get("name"), str) or not isinstance(
-        fields.get("parameters", {}), dict
+        fields.get("description", ""), str
     ):
         return tool
-    if not isinstance(fields.get("description", ""), str):
+    strict = fields.get("strict", False)
+    dialect = "openai_strict" if strict else "openai"
+    if "parameters" in fields and not is_in_dialect(fields["parameters"], dialect):
         return tool
-    return fields if isinstance(fields.get("strict", True), bool) else tool
+    return fields if isinstance(strict, bool) else tool
 
 
 def _read_choice(choice: Any) -> Any:

@@ -16,7 +16,7 @@ from dragoman.codecs.origin import is_from, provider_of
 from dragoman.codecs.pairing import WireIds, with_results_split
 from dragoman.codecs.schemas import encode_schema
 from dragoman.codecs.shapes import as_dict, as_str
-from dragoman.codecs.tools import function_tool, json_schema_of, tool_choice_of
+from dragoman.codecs.tools import function_tool, json_schema_of, tool_choice_of, without_marks
 from dragoman.codecs.turns import Turn, blocks_of, turns
 from dragoman.errors import short
 from dragoman.messages import AIMessage, ToolMessage
@@ -184,7 +184,11 @@ class Encoder:
         bag = dict(as_dict(as_dict(block.get("extras")).get(API))) if own else {}
         if "arguments" in bag:
             raw = bag.pop("arguments")
-            args = raw if read_arguments(raw) == args else args
+            same = read_arguments(raw) == args
+            bag["function"] = {
+                **as_dict(bag.get("function")),
+                **({"arguments": raw} if same else {}),
+            }
         function = {
             "name": block.get("name") or "",
             "arguments": args if isinstance(args, str) else dump_arguments(args),
@@ -243,8 +247,8 @@ def _write_choice(choice: Any, changes: list[Change] | None) -> Any:
 def _write_format(asked: dict[str, Any], changes: list[Change] | None) -> dict[str, Any]:
     inner = asked.get("json_schema")
     found = json_schema_of(asked)
-    if found is None:
-        return asked
+    if found is None or (isinstance(inner, dict) and asked.get("api") == API):
+        return without_marks(asked)
     given: dict[str, Any] = dict(inner) if isinstance(inner, dict) else {"name": found.name}
     if not isinstance(inner, dict):
         if found.description is not None:
@@ -254,5 +258,5 @@ def _write_format(asked: dict[str, Any], changes: list[Change] | None) -> dict[s
     dialect = "openai_strict" if found.strict else "openai"
     path = "$.response_format.json_schema.schema"
     given["schema"] = encode_schema(found.schema, dialect, changes=changes, path=path)
-    outer = asked if isinstance(inner, dict) else {}
+    outer = without_marks(asked) if isinstance(inner, dict) else {}
     return {**outer, "type": "json_schema", "json_schema": given}

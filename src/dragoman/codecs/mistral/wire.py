@@ -57,6 +57,15 @@ def thinking_of(chunk: dict[str, Any]) -> str | None:
     return "".join(texts)
 
 
+def _thinking_text(chunk: dict[str, Any]) -> str | None:
+    """Return the text of a `thinking` chunk, whatever else stands between it (references)."""
+    inner = chunk.get("thinking")
+    if not isinstance(inner, list):
+        return thinking_of(chunk)
+    texts = [p.get("text") for p in inner if isinstance(p, dict) and p.get("type") == "text"]
+    return "".join(t for t in texts if isinstance(t, str))
+
+
 def read_chunk(chunk: dict[str, Any]) -> dict[str, Any]:
     """Return one content chunk as a block."""
     kind = chunk.get("type")
@@ -87,13 +96,13 @@ def _read_text(chunk: dict[str, Any]) -> _Read | None:
 
 
 def _read_thinking(chunk: dict[str, Any]) -> _Read | None:
-    text, inner = thinking_of(chunk), chunk.get("thinking")
+    text, inner = _thinking_text(chunk), chunk.get("thinking")
     if text is None:
         return None
     own: dict[str, Any] = {}
     if isinstance(inner, str):
         own["form"] = "text"
-    elif isinstance(inner, list) and (len(inner) != 1 or inner[0].keys() != {"type", "text"}):
+    elif isinstance(inner, list) and inner != [{"type": "text", "text": text}]:
         own["form"] = inner  # several pieces, which one text does not show
     return {"type": "reasoning", "reasoning": text}, {}, own
 
@@ -151,7 +160,7 @@ def write_thinking(block: dict[str, Any]) -> dict[str, Any]:
     inner: Any = [{"type": "text", "text": text}]
     if form == "text":
         inner = text
-    elif isinstance(form, list) and thinking_of({"thinking": form}) == text:
+    elif isinstance(form, list) and _thinking_text({"thinking": form}) == text:
         inner = form
     side = {k: extras[k] for k in ("closed", "signature") if k in extras}
     return {"type": "thinking", "thinking": inner, **side, **own}

@@ -14,6 +14,7 @@ from dragoman.codecs.arguments import read_arguments
 from dragoman.codecs.contract import ChatRequest
 from dragoman.codecs.openai_chat.parts import API, decode_content
 from dragoman.codecs.openai_chat.tables import Dialect
+from dragoman.codecs.schemas import is_in_dialect
 from dragoman.codecs.shapes import as_dicts, as_str, require_dict
 from dragoman.errors import DecodeError, short
 from dragoman.messages import (
@@ -114,7 +115,9 @@ def _decode_tool(tool: dict[str, Any]) -> dict[str, Any]:
         and isinstance(function.get("name"), str)
         and function.keys() <= _TOOL_KEYS
     ):
-        return function
+        dialect = "openai_strict" if function.get("strict") else "openai"
+        if "parameters" not in function or is_in_dialect(function["parameters"], dialect):
+            return function
     return tool
 
 
@@ -232,7 +235,7 @@ def _decode_system(raw: dict[str, Any], path: str, _dialect: Dialect) -> SystemM
 
 def _decode_tool_result(raw: dict[str, Any], path: str, _dialect: Dialect) -> ToolMessage:
     call_id = raw.get("tool_call_id")
-    kwargs = _rest(raw, "role", "content", "name", "tool_call_id") if len(raw) > 3 else {}
+    kwargs = _rest(raw, "role", "content", "tool_call_id") if len(raw) > 3 else {}
     if not isinstance(call_id, str):
         if call_id is not None:
             kwargs.setdefault(API, {})["tool_call_id"] = call_id

@@ -17,7 +17,8 @@ from dragoman.codecs.openai_chat.assistant import AssistantWriter
 from dragoman.codecs.openai_chat.parts import API, encode_parts
 from dragoman.codecs.openai_chat.tables import Dialect
 from dragoman.codecs.pairing import WireIds, in_call_order, with_results_split
-from dragoman.codecs.tools import function_tool, json_schema_of, tool_choice_of
+from dragoman.codecs.schemas import encode_schema
+from dragoman.codecs.tools import function_tool, json_schema_of, tool_choice_of, without_marks
 from dragoman.errors import EncodeError
 from dragoman.messages import (
     AIMessage,
@@ -61,7 +62,7 @@ def encode_request(
     if request.tool_choice is not None:
         body["tool_choice"] = _tool_choice(request.tool_choice)
     if request.response_format is not None:
-        body["response_format"] = _response_format(request.response_format)
+        body["response_format"] = _response_format(without_marks(request.response_format))
     if request.max_tokens is not None and not any(
         extra.get(k) == request.max_tokens for k in _LIMITS
     ):
@@ -80,10 +81,15 @@ def encode_request(
 def _tool(tool: dict[str, Any], changes: list[Change] | None, k: int) -> dict[str, Any] | None:
     if tool.get("type") in ("function", "custom") and ("function" in tool or "custom" in tool):
         return tool
-    if tool.keys() <= _TOOL_KEYS and "name" in tool:
-        return {"type": "function", "function": tool}
-    function = function_tool(tool)
+    function = tool if tool.keys() <= _TOOL_KEYS and "name" in tool else function_tool(tool)
     if function is not None:
+        schema = function.get("parameters")
+        if isinstance(schema, dict):
+            dialect = "openai_strict" if function.get("strict") else "openai"
+            path = f"$.tools[{k}].parameters"
+            written = encode_schema(schema, dialect, changes=changes, path=path)
+            if written is not schema:
+                function = {**function, "parameters": written}
         return {"type": "function", "function": function}
     kind = tool.get("type")
     if isinstance(kind, str) and not kind[-8:].isdecimal():

@@ -19,6 +19,7 @@ from dragoman.codecs.openai_responses.tables import (
 )
 from dragoman.codecs.openai_responses.wire import read_parts, rest_of
 from dragoman.codecs.origin import non_standard
+from dragoman.codecs.schemas import is_in_dialect
 from dragoman.codecs.shapes import as_dict, as_str, require_dict
 from dragoman.codecs.turns import history_message
 from dragoman.codecs.wire_errors import wire_error
@@ -68,7 +69,7 @@ def decode_request(body: dict[str, Any], dialect: Dialect) -> ChatRequest:
         messages.append(HumanMessage(given))
         del extra["input"]
     elif isinstance(given, list) and given:
-        messages += _History(dialect).read(given)
+        messages += _History(dialect, stateless=extra.get("store") is False).read(given)
         del extra["input"]
     tools = extra.get("tools")
     if isinstance(tools, list) and tools and all(isinstance(t, dict) for t in tools):
@@ -99,7 +100,10 @@ def _take_format(request: ChatRequest, extra: dict[str, Any]) -> None:
         return
     if asked.get("type") == "json_schema" and "json_schema" not in asked:
         inner = {k: v for k, v in asked.items() if k != "type"}
-        request.response_format = {"type": "json_schema", "json_schema": inner}
+        dialect = "openai_strict" if asked.get("strict") is True else "openai"
+        if "name" in asked and is_in_dialect(asked.get("schema"), dialect):
+            asked = {"type": "json_schema", "json_schema": inner}
+        request.response_format = asked
     else:
         request.response_format = asked
     rest = {k: v for k, v in text.items() if k != "format"}
@@ -116,11 +120,13 @@ def _read_tool(tool: dict[str, Any]) -> dict[str, Any]:
         return tool
     if not fields.keys() <= {"name", "description", "parameters", "strict"}:
         return tool
-    if not isinstance(fields.get("parameters", {}), dict):
-        return tool
     if not isinstance(fields.get("description", ""), str):
         return tool
-    return fields if isinstance(fields.get("strict", True), bool) else tool
+    strict = fields.get("strict", False)
+    dialect = "openai_strict" if strict else "openai"
+    if "parameters" in fields and not is_in_dialect(fields["parameters"], dialect):
+        return tool
+    return fields if isinstance(strict, bool) else tool
 
 
 def _read_choice(choice: Any) -> Any:
@@ -138,7 +144,9 @@ def _read_choice(choice: Any) -> Any:
 class _History:
     """Reads the items of `input`."""
 
-    def __init__(self, dialect: Dialect) -> None:
+    def __init__(self, dialect: Dialect, *, stateless: bool = False) -> None:
+        self._stateless = stateless
+        self._is_bare = False  # whether the last item is reasoning that only a store would know
         self.messages: list[BaseMessage] = []
         self._provider = dialect.provider
         self._blocks: list[dict[str, Any]] = []  # of the assistant turn that is being read
@@ -149,6 +157,7 @@ class _History:
                 message = f"Expected a JSON object as an item, got {type(item).__name__}"
                 raise DecodeError(message, path=f"$.input[{n}]")
             self._read_one(item)
+            self._is_bare = item.get("type") == "reasoning" and not item.get("encrypted_content")
         self._end_turn()
         return self.messages
 
@@ -196,6 +205,8 @@ class _History:
             return [non_standard(item, API)]  # an empty text would not come back
         rest = rest_of(item, "type", "role", "content", "id")
         extras = {k: rest.pop(k) for k in ("status", "phase") if k in rest}
+        if self._stateless and not self._is_bare and isinstance(item.get("id"), str):
+            rest["id"] = item["id"]  # sent although nothing is stored: it goes back as it came
         if rest:
             extras[API] = {"item": rest}
         if self._blocks and _is_part(self._blocks[-1]):

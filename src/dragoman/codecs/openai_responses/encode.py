@@ -16,7 +16,7 @@ from dragoman.codecs.origin import foreign_value
 from dragoman.codecs.pairing import with_results_split
 from dragoman.codecs.schemas import encode_schema
 from dragoman.codecs.shapes import as_dict, as_dicts, as_str
-from dragoman.codecs.tools import function_tool, json_schema_of, tool_choice_of
+from dragoman.codecs.tools import function_tool, json_schema_of, tool_choice_of, without_marks
 from dragoman.codecs.turns import Turn, turns
 from dragoman.errors import EncodeError, short
 from dragoman.messages import AIMessage, BaseMessage, ToolMessage
@@ -281,12 +281,15 @@ def _write_choice(
 
 
 def _write_format(asked: dict[str, Any], changes: list[Change] | None) -> dict[str, Any]:
+    asked = without_marks(asked)
     found = json_schema_of(asked)
     if found is None:
         if not isinstance(asked.get("type"), str):
             message = "this response format has no type"
             raise EncodeError(message, path="$.response_format", hint="use a json_schema one")
         return asked
+    if asked.get("type") == "json_schema" and isinstance(asked.get("name"), str):
+        return asked  # this wire's own form
     inner = asked.get("json_schema")
     rest = {k: v for k, v in inner.items() if k != "schema"} if isinstance(inner, dict) else {}
     strict = rest.get("strict", found.strict)

@@ -312,15 +312,20 @@ class _Turn:
         if id is None and "status" not in extras and (claimed := self._claim("message")):
             fields = self._fields(*claimed)
             id = fields.get("id")
+            if self.writer.stateless:
+                fields.pop("id", None)
         else:
             fields = {k: extras[k] for k in ("status", "phase") if k in extras}
             thought = extras.get("reasoning_item")
             is_led = isinstance(thought, str) and thought not in self.kept
             if isinstance(id, str) and not is_led and id not in self.orphans:
                 fields["id"] = id
-            fields.update(as_dict(own.get("item")))
-        if self.writer.stateless:
-            fields.pop("id", None)
+            given = as_dict(own.get("item"))
+            if is_led or id in self.orphans:
+                given = {k: v for k, v in given.items() if k != "id"}
+            if self.writer.stateless:
+                fields.pop("id", None)
+            fields.update(given)
         item: dict[str, Any] = {"type": "message", "role": "assistant", **fields, "content": []}
         self._add(item)
         self.part_of, self.part_id = item, id

@@ -6,7 +6,7 @@ Only keywords are touched: a *property* that is called `title`, `default`, `cons
 `properties` survives everywhere.
 """
 
-from dragoman.codecs.schemas.convert import encode_schema
+from dragoman.codecs.schemas.convert import encode_schema, is_in_dialect
 from dragoman.codecs.schemas.dialects import DIALECTS, RECURSION_DEPTH, Dialect
 
-__all__ = ["DIALECTS", "RECURSION_DEPTH", "Dialect", "encode_schema"]
+__all__ = ["DIALECTS", "RECURSION_DEPTH", "Dialect", "encode_schema", "is_in_dialect"]

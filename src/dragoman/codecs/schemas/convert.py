@@ -8,7 +8,7 @@ from dragoman.codecs.schemas.dialects import DIALECTS, RECURSION_DEPTH, Dialect
 from dragoman.codecs.schemas.refs import LISTS, MAPS, SINGLES, References
 from dragoman.errors import EncodeError, short
 
-__all__ = ["encode_schema"]
+__all__ = ["encode_schema", "is_in_dialect"]
 
 _MAX_NESTING = 100
 _MAX_NODES = 20_000
@@ -63,6 +63,18 @@ def encode_schema(
         return schema if result == schema else result
     except RecursionError:  # nested deeper than Python compares
         return result
+
+
+def is_in_dialect(schema: Any, dialect: str) -> bool:
+    """Return whether `encode_schema` would write a schema as it is.
+
+    Decoders ask: a tool whose schema would be written otherwise has to stay as it was read, or the
+    request would not come back the same.
+    """
+    try:
+        return isinstance(schema, dict) and encode_schema(schema, dialect) is schema
+    except EncodeError:
+        return False
 
 
 _PLAIN_ROOT = {"type", "properties", "required", "description", "additionalProperties"}
