@@ -395,13 +395,13 @@ class BaseCallbackManager(CallbackManagerMixin):
         metadata: dict[str, Any] | None = None,
         inheritable_metadata: dict[str, Any] | None = None,
     ) -> None:
-        self.handlers = handlers
-        self.inheritable_handlers = inheritable_handlers or []
+        self.handlers: list[BaseCallbackHandler] = handlers
+        self.inheritable_handlers: list[BaseCallbackHandler] = inheritable_handlers or []
         self.parent_run_id = parent_run_id
-        self.tags = tags or []
-        self.inheritable_tags = inheritable_tags or []
-        self.metadata = metadata or {}
-        self.inheritable_metadata = inheritable_metadata or {}
+        self.tags: list[str] = tags or []
+        self.inheritable_tags: list[str] = inheritable_tags or []
+        self.metadata: dict[str, Any] = metadata or {}
+        self.inheritable_metadata: dict[str, Any] = inheritable_metadata or {}
 
     def copy(self) -> Self:
         """Return a manager with the same handlers whose lists are its own."""

@@ -5,7 +5,7 @@ event's name, so that there is one way to tell a handler something.
 """
 
 from collections.abc import Awaitable, Callable
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 from uuid import UUID, uuid4
 
 from dragoman._door import ASYNC, SYNC, run
@@ -48,10 +48,10 @@ class BaseRunManager(RunManagerMixin):
         self.handlers = handlers
         self.inheritable_handlers = inheritable_handlers
         self.parent_run_id = parent_run_id
-        self.tags = tags or []
-        self.inheritable_tags = inheritable_tags or []
-        self.metadata = metadata or {}
-        self.inheritable_metadata = inheritable_metadata or {}
+        self.tags: list[str] = tags or []
+        self.inheritable_tags: list[str] = inheritable_tags or []
+        self.metadata: dict[str, Any] = metadata or {}
+        self.inheritable_metadata: dict[str, Any] = inheritable_metadata or {}
 
     @classmethod
     def get_noop_manager(cls) -> Self:
@@ -105,15 +105,15 @@ def _named(method: Any, event: str) -> Any:
 class RunManager(BaseRunManager):
     """A run under sync."""
 
-    on_text = _told("on_text")
-    on_retry = _told("on_retry")
+    on_text: ClassVar[Callable[..., None]] = _told("on_text")
+    on_retry: ClassVar[Callable[..., None]] = _told("on_retry")
 
 
 class AsyncRunManager(BaseRunManager):
     """A run under async."""
 
-    on_text = _atold("on_text")
-    on_retry = _atold("on_retry")
+    on_text: ClassVar[Callable[..., Awaitable[None]]] = _atold("on_text")
+    on_retry: ClassVar[Callable[..., Awaitable[None]]] = _atold("on_retry")
 
     def get_sync(self) -> Any:
         """Return the sync manager of the same run."""
@@ -143,65 +143,65 @@ class AsyncParentRunManager(AsyncRunManager):
 class CallbackManagerForLLMRun(RunManager):
     """A model's run under sync."""
 
-    on_llm_new_token = _told("on_llm_new_token")
-    on_llm_end = _told("on_llm_end")
-    on_llm_error = _told("on_llm_error")
-    on_stream_event = _told("on_stream_event")
+    on_llm_new_token: ClassVar[Callable[..., None]] = _told("on_llm_new_token")
+    on_llm_end: ClassVar[Callable[..., None]] = _told("on_llm_end")
+    on_llm_error: ClassVar[Callable[..., None]] = _told("on_llm_error")
+    on_stream_event: ClassVar[Callable[..., None]] = _told("on_stream_event")
 
 
 class AsyncCallbackManagerForLLMRun(AsyncRunManager):
     """A model's run under async."""
 
-    on_llm_new_token = _atold("on_llm_new_token")
-    on_llm_end = _atold("on_llm_end")
-    on_llm_error = _atold("on_llm_error")
-    on_stream_event = _atold("on_stream_event")
+    on_llm_new_token: ClassVar[Callable[..., Awaitable[None]]] = _atold("on_llm_new_token")
+    on_llm_end: ClassVar[Callable[..., Awaitable[None]]] = _atold("on_llm_end")
+    on_llm_error: ClassVar[Callable[..., Awaitable[None]]] = _atold("on_llm_error")
+    on_stream_event: ClassVar[Callable[..., Awaitable[None]]] = _atold("on_stream_event")
 
 
 class CallbackManagerForChainRun(ParentRunManager):
     """A chain's run under sync."""
 
-    on_chain_end = _told("on_chain_end")
-    on_chain_error = _told("on_chain_error")
-    on_agent_action = _told("on_agent_action")
-    on_agent_finish = _told("on_agent_finish")
+    on_chain_end: ClassVar[Callable[..., None]] = _told("on_chain_end")
+    on_chain_error: ClassVar[Callable[..., None]] = _told("on_chain_error")
+    on_agent_action: ClassVar[Callable[..., None]] = _told("on_agent_action")
+    on_agent_finish: ClassVar[Callable[..., None]] = _told("on_agent_finish")
 
 
 class AsyncCallbackManagerForChainRun(AsyncParentRunManager):
     """A chain's run under async."""
 
-    on_chain_end = _atold("on_chain_end")
-    on_chain_error = _atold("on_chain_error")
-    on_agent_action = _atold("on_agent_action")
-    on_agent_finish = _atold("on_agent_finish")
+    on_chain_end: ClassVar[Callable[..., Awaitable[None]]] = _atold("on_chain_end")
+    on_chain_error: ClassVar[Callable[..., Awaitable[None]]] = _atold("on_chain_error")
+    on_agent_action: ClassVar[Callable[..., Awaitable[None]]] = _atold("on_agent_action")
+    on_agent_finish: ClassVar[Callable[..., Awaitable[None]]] = _atold("on_agent_finish")
 
 
 class CallbackManagerForToolRun(ParentRunManager):
     """A tool's run under sync."""
 
-    on_tool_end = _told("on_tool_end")
-    on_tool_error = _told("on_tool_error")
+    on_tool_end: ClassVar[Callable[..., None]] = _told("on_tool_end")
+    on_tool_error: ClassVar[Callable[..., None]] = _told("on_tool_error")
 
 
 class AsyncCallbackManagerForToolRun(AsyncParentRunManager):
     """A tool's run under async."""
 
-    on_tool_end = _atold("on_tool_end")
-    on_tool_error = _atold("on_tool_error")
+    on_tool_end: ClassVar[Callable[..., Awaitable[None]]] = _atold("on_tool_end")
+    on_tool_error: ClassVar[Callable[..., Awaitable[None]]] = _atold("on_tool_error")
 
 
 class CallbackManagerForRetrieverRun(ParentRunManager):
     """A retriever's run under sync."""
 
-    on_retriever_end = _told("on_retriever_end")
-    on_retriever_error = _told("on_retriever_error")
+    on_retriever_end: ClassVar[Callable[..., None]] = _told("on_retriever_end")
+    on_retriever_error: ClassVar[Callable[..., None]] = _told("on_retriever_error")
 
 
 class AsyncCallbackManagerForRetrieverRun(AsyncParentRunManager):
     """A retriever's run under async."""
 
-    on_retriever_end = _atold("on_retriever_end")
-    on_retriever_error = _atold("on_retriever_error")
+    on_retriever_end: ClassVar[Callable[..., Awaitable[None]]] = _atold("on_retriever_end")
+    on_retriever_error: ClassVar[Callable[..., Awaitable[None]]] = _atold("on_retriever_error")
 
 
 _SYNC_OF: dict[type[Any], type[Any]] = {

@@ -209,25 +209,25 @@ def _decorator(hook: str, doc: str) -> Any:
     return decorator
 
 
-before_agent = _decorator(
+before_agent: Callable[..., Any] = _decorator(
     "before_agent",
     "Make middleware of a function `(state, runtime)` that runs once before everything.",
 )
-before_model = _decorator(
+before_model: Callable[..., Any] = _decorator(
     "before_model",
     "Make middleware of a function `(state, runtime)` that runs before each model call.",
 )
-after_model = _decorator(
+after_model: Callable[..., Any] = _decorator(
     "after_model",
     "Make middleware of a function `(state, runtime)` that runs after each model call.",
 )
-after_agent = _decorator(
+after_agent: Callable[..., Any] = _decorator(
     "after_agent", "Make middleware of a function `(state, runtime)` that runs once at the end."
 )
-wrap_model_call = _decorator(
+wrap_model_call: Callable[..., Any] = _decorator(
     "wrap_model_call", "Make middleware of a function `(request, handler)` around each model call."
 )
-wrap_tool_call = _decorator(
+wrap_tool_call: Callable[..., Any] = _decorator(
     "wrap_tool_call", "Make middleware of a function `(request, handler)` around each tool call."
 )
 
