@@ -17,10 +17,13 @@ __all__ = ["COMMANDS", "main"]
 # name -> what the help says, in the order of the help.
 COMMANDS: dict[str, str] = {
     "chat": "Ask a model, once or in a conversation.",
+    "agent": "Let a model work on a task with tools.",
+    "threads": "Look at the threads that are kept, export or delete them.",
     "check": "Show what a provider would refuse in a history.",
     "repair": "Mend a history so that providers accept it.",
     "trim": "Keep the messages at one end that fit into a number of tokens.",
     "convert": "Write a request body for another provider.",
+    "migrate": "Rewrite the imports of a program written for LangChain.",
     "demo": "See what dragoman does, on this machine, in half a minute.",
 }
 
