@@ -290,6 +290,15 @@ class AIMessageChunk(AIMessage, BaseMessageChunk, kw_only=True, dict=True, tag="
             del fields["tool_calls"], fields["invalid_tool_calls"]
         return restore, (cls, fields)
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        from copy import deepcopy
+
+        new = super().__deepcopy__(memo)
+        fragments = self._raw_fragments()
+        if fragments:
+            new._raw_tool_call_chunks = deepcopy(fragments, memo)
+        return new
+
     def _is_cut_off(self) -> bool:
         """Return whether the reply ended because it grew too long."""
         return self._raw_response_metadata is not UNSET and _is_length(self.response_metadata)
@@ -364,7 +373,11 @@ class AIMessageChunk(AIMessage, BaseMessageChunk, kw_only=True, dict=True, tag="
                     new.chunk_position = "last"
         if fragments:
             new._raw_tool_call_chunks = _appended(self._raw_tool_call_chunks, fragments)
-        if fragments or new.chunk_position != self.chunk_position:
+        if (
+            fragments
+            or new.chunk_position != self.chunk_position
+            or new._raw_response_metadata is not self._raw_response_metadata  # may say: cut off
+        ):
             new._raw_tool_calls = new._raw_invalid_tool_calls = UNSET
         given = [usage for usage in usages if usage is not None]
         if given:

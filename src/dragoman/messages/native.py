@@ -67,8 +67,10 @@ def _as_dict(message: BaseMessage, path: str) -> dict[str, Any]:
             written[name] = to_plain(value, f"{path}.{name}")
     if isinstance(message, AIMessageChunk):
         raw = message._raw_fragments()
-        if any("error" in fragment for fragment in raw):
+        if raw:  # as they came; the calls are read from them again
             written["tool_call_chunks"] = to_plain(raw, f"{path}.tool_call_chunks")
+            written.pop("tool_calls", None)
+            written.pop("invalid_tool_calls", None)
     if cls is not type(message):
         written.setdefault("@class", type(message).__name__)
     if message.__dict__:
