@@ -15,6 +15,7 @@ from typing import Any, cast
 import click
 
 from dragoman.chat_models import init_chat_model
+from dragoman.chat_models.local import is_cached
 from dragoman.cli.output import clean, console, is_terminal
 from dragoman.cli.report import says
 from dragoman.codecs import get_codec
@@ -67,10 +68,12 @@ def command(question: tuple[str, ...]) -> None:
     The bundled model answers QUESTION; its reply is shown as one message and as the bodies of three
     providers. Then a thread that providers refuse is checked, repaired and sent.
     """
+    # The weights are fetched once; after that nothing here needs a network.
+    where = "without the network" if is_cached() else "and fetched the model once"
     started = time.monotonic()
     _one_reply(" ".join(question) or QUESTION)
     _poisoned_thread()
-    _next_commands(time.monotonic() - started)
+    _next_commands(f"this took {time.monotonic() - started:.0f} s, {where}")
 
 
 def _one_reply(question: str) -> None:
@@ -130,9 +133,9 @@ def _told(message: dict[str, Any]) -> str:
     return f"{message['role']}{answered}: {message['content']}"
 
 
-def _next_commands(seconds: float) -> None:
+def _next_commands(note: str) -> None:
     name = _command_name()
-    _title(f"3. What next? (all this took {seconds:.0f} s, without the network)")
+    _title(f"3. What next? ({note})")
     for line, what in (
         (f"{name} chat", "converse with the model"),
         (
