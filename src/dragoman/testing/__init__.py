@@ -3,6 +3,8 @@
 - `ScriptedServer` is a real HTTP server on the loopback that answers with what a test tells it,
   in any provider's wire format, and plays the faults of real connections byte by byte.
 - `record` and `replay` keep real exchanges in a file, keys removed, and play them back.
+- `CodecSuite`, `ChatModelSuite` and `ThreadStoreSuite` are what a codec, model or store has to do, as
+  test classes to subclass.
 - `block_network` makes every connection that leaves this machine an error.
 - The fake models (`FakeListChatModel` ...) are importable from here too.
 
@@ -21,12 +23,15 @@ if TYPE_CHECKING:
         GenericFakeChatModel,
         ParrotFakeChatModel,
     )
+    from dragoman.testing.conformance import ChatModelSuite, CodecSuite, ThreadStoreSuite
     from dragoman.testing.network import NetworkBlockedError, block_network
     from dragoman.testing.recording import record, replay
     from dragoman.testing.replies import Reply
     from dragoman.testing.server import Received, ScriptedServer, refused_url
 
 _HOME = {
+    "ChatModelSuite": "dragoman.testing.conformance",
+    "CodecSuite": "dragoman.testing.conformance",
     "FakeChatModel": "dragoman.language_models.fake_chat_models",
     "FakeListChatModel": "dragoman.language_models.fake_chat_models",
     "FakeListLLM": "dragoman.language_models.fake",
@@ -38,6 +43,7 @@ _HOME = {
     "Received": "dragoman.testing.server",
     "Reply": "dragoman.testing.replies",
     "ScriptedServer": "dragoman.testing.server",
+    "ThreadStoreSuite": "dragoman.testing.conformance",
     "block_network": "dragoman.testing.network",
     "record": "dragoman.testing.recording",
     "refused_url": "dragoman.testing.server",
@@ -45,6 +51,8 @@ _HOME = {
 }
 
 __all__ = [
+    "ChatModelSuite",
+    "CodecSuite",
     "FakeChatModel",
     "FakeListChatModel",
     "FakeListLLM",
@@ -56,6 +64,7 @@ __all__ = [
     "Received",
     "Reply",
     "ScriptedServer",
+    "ThreadStoreSuite",
     "block_network",
     "record",
     "refused_url",

@@ -17,9 +17,9 @@ import msgspec
 from dragoman.chat_models.framing.aws import aws_frame
 
 if TYPE_CHECKING:
-    from dragoman.messages import AIMessage
+    from dragoman.messages import AIMessage, AIMessageChunk
 
-__all__ = ["Act", "Reply", "Step", "frame_events"]
+__all__ = ["Act", "Reply", "Step", "frame_events", "reply_chunks"]
 
 
 class Act(Enum):
@@ -166,7 +166,7 @@ class Reply:
         if not stream:
             return cls.json(codec.encode_response(message))
         writer = codec.stream_encoder()
-        events = [event for chunk in _pieces(message) for event in writer.feed(chunk)]
+        events = [event for chunk in reply_chunks(message) for event in writer.feed(chunk)]
         options.setdefault("framing", _FRAMING_OF_API.get(api, "sse"))
         return cls.events([*events, *writer.close()], **options)
 
@@ -227,7 +227,7 @@ def _zipped(steps: Sequence[Step]) -> Iterator[Step]:
         yield packer.flush()
 
 
-def _pieces(message: "AIMessage") -> Iterator[Any]:
+def reply_chunks(message: "AIMessage") -> "Iterator[AIMessageChunk]":
     """Yield the chunks a model would have streamed for `message`."""
     from dragoman.messages import AIMessageChunk
     from dragoman.messages.tool import tool_call_chunk
