@@ -44,7 +44,9 @@ class StateSnapshot:
         self.values = values
         self.config = config
         self.next: tuple[str, ...] = () if place.node is None else (place.node,)
-        self.interrupts = tuple(Interrupt(q["value"], q["id"]) for q in place.questions)
+        self.interrupts: tuple[Interrupt, ...] = tuple(
+            Interrupt(q["value"], q["id"]) for q in place.questions
+        )
 
 
 class Agent(Runnable[Any, dict[str, Any]]):
@@ -77,26 +79,30 @@ class Agent(Runnable[Any, dict[str, Any]]):
         self.store = store
         self.context_schema = context_schema
         self.max_steps = max_steps
-        self.interrupt_before = frozenset(interrupt_before)
-        self.interrupt_after = frozenset(interrupt_after)
+        self.interrupt_before: frozenset[str] = frozenset(interrupt_before)
+        self.interrupt_after: frozenset[str] = frozenset(interrupt_after)
         names = [m.name for m in middleware]
         if len(set(names)) != len(names):
             raise AssertionError("Please remove duplicate middleware instances.")
-        self.middleware = tuple(middleware)
+        self.middleware: tuple[AgentMiddleware[Any, Any], ...] = tuple(middleware)
         given = [*tools, *(tool for m in middleware for tool in m.tools)]
-        self.bound_tools = [t if isinstance(t, dict | BaseTool) else make_tool(t) for t in given]
+        self.bound_tools: list[BaseTool | dict[str, Any]] = [
+            t if isinstance(t, dict | BaseTool) else make_tool(t) for t in given
+        ]
         self.tools: dict[str, BaseTool] = {
             tool_name(tool): tool for tool in self.bound_tools if isinstance(tool, BaseTool)
         }
         schemas = [m.state_schema for m in middleware]
-        self.schema = StateSchema([*schemas, *([state_schema] if state_schema else [])])
+        self.schema: StateSchema = StateSchema(
+            [*schemas, *([state_schema] if state_schema else [])]
+        )
         wraps_tools = any(
             overrides(m, "wrap_tool_call") or overrides(m, "awrap_tool_call") for m in middleware
         )
-        self.model_step = ModelStep(
+        self.model_step: ModelStep = ModelStep(
             middleware, frozenset(self.tools), name=name, can_run_unknown=wraps_tools
         )
-        self.tool_step = ToolStep(
+        self.tool_step: ToolStep = ToolStep(
             self.tools, middleware, concurrency=tool_concurrency, timeout_s=tool_timeout_s
         )
         self._plan()

@@ -30,12 +30,12 @@ class ChunkShaper:
     __slots__ = ("block_index", "block_type", "is_ended", "is_ours", "is_v1", "last", "run_id")
 
     def __init__(self, run_id: str, *, is_v1: bool = False, is_ours: bool = False) -> None:
-        self.run_id = run_id
-        self.is_v1 = is_v1
-        self.is_ours = is_ours
+        self.run_id: str = run_id
+        self.is_v1: bool = is_v1
+        self.is_ours: bool = is_ours
         self.last: Any = None
-        self.is_ended = False
-        self.block_index = -1
+        self.is_ended: bool = False
+        self.block_index: int = -1
         self.block_type: str | None = None
 
     def feed(self, item: Any) -> AIMessageChunk:

@@ -102,7 +102,7 @@ class Reviver:
         ignore_unserializable_fields: bool = False,
         init_validator: InitValidator | None = default_init_validator,
     ) -> None:
-        self.secrets_map = secrets_map or {}
+        self.secrets_map: dict[str, str] = secrets_map or {}
         self.secrets_from_env = secrets_from_env
         self.namespaces = {*NAMESPACES, *(valid_namespaces or ())}
         self.import_mappings = additional_import_mappings or {}

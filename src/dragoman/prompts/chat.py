@@ -5,7 +5,7 @@ The templates themselves stand in `role_templates` and `placeholder`, what a lis
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast, overload
 
@@ -252,10 +252,10 @@ class ChatPromptTemplate(BaseChatPromptTemplate):
         """Take these templates, and the variables they have; all or nothing."""
         longer = ChatPromptTemplate(templates, partial_variables=self.partial_variables)
         self.messages[:] = templates
-        self.input_variables = longer.input_variables
-        self.optional_variables = longer.optional_variables
-        self.partial_variables = longer.partial_variables
-        self.input_types = {**longer.input_types, **self.input_types}
+        self.input_variables: list[str] = longer.input_variables
+        self.optional_variables: list[str] = longer.optional_variables
+        self.partial_variables: Mapping[str, Any] = longer.partial_variables
+        self.input_types: dict[str, Any] = {**longer.input_types, **self.input_types}
 
     @overload
     def __getitem__(self, index: int) -> MessageLike: ...
