@@ -15,6 +15,7 @@ from dragoman.agents.middleware import (
     wrap_tool_call,
 )
 from dragoman.messages import AIMessage, HumanMessage, SystemMessage
+from dragoman.threads import MemoryThreads
 from dragoman.tools import tool
 
 
@@ -316,3 +317,20 @@ def test_tool_requests_override_too():
     ).invoke(HI)
     assert seen == [({"a": 1, "b": 1}, {"a": 2, "b": 2}, True), [DeprecationWarning]]
     assert results(state)[0][1] == "4"
+
+
+@pytest.mark.parametrize("mode", [None, "messages"])
+def test_replies_that_all_have_one_id_stay_apart(mode):
+    fake = model(
+        calls(call("add", a=1, b=1)).model_copy(update={"id": "same"}), AIMessage("ok", id="same")
+    )
+    agent = create_agent(fake, [add], checkpointer=MemoryThreads())
+    thread = {"configurable": {"thread_id": "t"}}
+    if mode is None:
+        agent.invoke(HI, thread)
+    else:
+        told = [m.text for m, _ in agent.stream(HI, thread, stream_mode=mode)]
+        assert told.count("ok") == 1
+    messages = agent.get_state(thread).values["messages"]
+    assert texts(messages) == ["hi", "", "2", "ok"]
+    assert len({m.id for m in messages}) == 4

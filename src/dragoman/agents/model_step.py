@@ -113,6 +113,8 @@ class ModelStep:
         if any(reply.id == message.id for message in request.state["messages"]):
             # Some servers give every reply one id; in the state it would replace an older turn.
             reply = reply.model_copy(update={"id": f"lc_run--{uuid4()}"})
+        if channel is not None:
+            channel.seen.add(reply.id)
         return answered(reply, strategy)
 
     def _check_tools(self, request: ModelRequest) -> None:
@@ -158,7 +160,7 @@ def _streamed(model: Any, messages: list[BaseMessage], config: Any, channel: Cha
         for chunk in stream:
             channel.put("messages", (chunk, dict(_METADATA)))
             total = chunk if total is None else total + chunk
-    return _whole(total, channel)
+    return None if total is None else message_chunk_to_message(total)
 
 
 async def _astreamed(model: Any, messages: list[BaseMessage], config: Any, channel: Channel) -> Any:
@@ -167,14 +169,7 @@ async def _astreamed(model: Any, messages: list[BaseMessage], config: Any, chann
         async for chunk in stream:
             channel.put("messages", (chunk, dict(_METADATA)))
             total = chunk if total is None else total + chunk
-    return _whole(total, channel)
-
-
-def _whole(total: Any, channel: Channel) -> Any:
-    if total is None:
-        return None
-    channel.seen.add(total.id)
-    return message_chunk_to_message(total)
+    return None if total is None else message_chunk_to_message(total)
 
 
 def answered(reply: AIMessage, strategy: Any) -> ModelResponse:
