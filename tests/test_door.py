@@ -270,3 +270,19 @@ def test_a_step_is_invoked_through_either_door():
 
     assert run(SYNC.invoke(Step(), 1, {}, a=2)) == ("sync", 1, {}, {"a": 2})
     assert asyncio.run(ASYNC.invoke(Step(), 1, {}, a=2)) == ("async", 1, {}, {"a": 2})
+
+
+def test_a_stop_iteration_leaves_a_sync_body_as_it_was_raised():
+    async def body():
+        return next(iter(()))
+
+    with pytest.raises(StopIteration):
+        run(body())
+
+
+def test_a_runtime_error_about_another_stop_iteration_stays():
+    async def body():
+        raise RuntimeError("mine") from StopIteration()
+
+    with pytest.raises(RuntimeError, match="mine"):
+        run(body())

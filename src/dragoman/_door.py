@@ -199,6 +199,9 @@ def _without_stop(function: Callable[..., T], *args: Any) -> T:
         raise RuntimeError("a function that ran in a thread raised StopIteration") from error
 
 
+_STOPPED = ("coroutine raised StopIteration",)
+"""What Python says in place of a StopIteration that leaves a coroutine."""
+
 SYNC: Door = _SyncDoor()
 ASYNC: Door = _AsyncDoor()
 
@@ -208,12 +211,18 @@ def run(body: Coroutine[Any, Any, T]) -> T:
 
     Raises:
         RuntimeError: If the body awaited something that suspends.
+        StopIteration: If the body's work raised one, such as a `next` on what is used up.
     """
     try:
         body.send(None)
     except StopIteration as stop:
         value: T = stop.value
         return value
+    except RuntimeError as error:
+        # No coroutine lets a StopIteration through; the caller of a sync step is given it as raised.
+        if error.args == _STOPPED and isinstance(error.__cause__, StopIteration):
+            raise error.__cause__ from None
+        raise
     body.close()
     message = (
         "a sync call awaited something that suspends; await only the door, or use the async method"

@@ -15,6 +15,8 @@ from dragoman.output_parsers import (
 from dragoman.outputs import ChatGeneration, Generation
 from dragoman.prompt_values import StringPromptValue
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*is deprecated:DeprecationWarning")
+
 
 class YesNo(BaseOutputParser[bool]):
     def parse(self, text):

@@ -155,3 +155,11 @@ def test_copies_and_pickles_are_equal():
 def test_ids_are_those_of_the_established_loader():
     assert ChatGeneration.lc_id() == ["langchain", "schema", "output", "ChatGeneration"]
     assert Generation.is_lc_serializable()
+
+
+def test_text_of_a_generation_counts_old_blocks_without_a_type():
+    message = AIMessage(
+        ["a", {"text": "old"}, {"type": "text", "text": "b"}, {"type": "x", "text": "no"}]
+    )
+
+    assert ChatGeneration(message=message).text == "aoldb"

@@ -17,6 +17,8 @@ from dragoman.prompts import (
 )
 from dragoman.runnables import RunnableLambda
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*is deprecated:DeprecationWarning")
+
 
 def test_invoking_with_a_dict_or_the_only_value():
     prompt = PromptTemplate.from_template("<{a}>")

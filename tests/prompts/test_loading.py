@@ -6,8 +6,10 @@ import logging
 import pytest
 
 from dragoman.output_parsers import StrOutputParser
-from dragoman.prompts import load_prompt
+from dragoman.prompts import ChatPromptTemplate, PromptTemplate, load_prompt
 from dragoman.prompts.loading import load_prompt_from_config
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*is deprecated:DeprecationWarning")
 
 
 @pytest.fixture(autouse=True)
@@ -103,3 +105,25 @@ def test_files_that_are_no_prompts(folder):
         load_prompt("t.txt")
     with pytest.raises(ValueError, match="holds no object"):
         load_prompt("list.json")
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda: load_prompt_from_config({"_type": "prompt", "template": "{a}"}),
+        lambda: PromptTemplate.from_template("{a}").dict(),
+        lambda: ChatPromptTemplate([("human", "{a}")]).dict(),
+        lambda: StrOutputParser().dict(),
+    ],
+)
+def test_older_names_warn_and_work(act):
+    with pytest.warns(DeprecationWarning, match="deprecated"):
+        assert act()
+
+
+def test_saving_and_loading_warn_once_each(tmp_path):
+    file = tmp_path / "p.json"
+    with pytest.warns(DeprecationWarning) as said:
+        PromptTemplate.from_template("{a}").save(file)
+        assert load_prompt(file).format(a=1) == "1"
+    assert len(said) == 2

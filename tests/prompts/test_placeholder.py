@@ -64,3 +64,10 @@ def test_users_message_classes_pass():
 def test_showing():
     assert MessagesPlaceholder("h").pretty_repr().endswith("\n\n{h}")
     assert "\x1b[33;1m" in MessagesPlaceholder("h").pretty_repr(html=True)
+
+
+@pytest.mark.parametrize("value", [("human", "x"), "x", HumanMessage("x"), {"role": "user"}, 5])
+def test_only_a_list_is_a_list_of_messages(value):
+    # A tuple would be taken for two human messages, "human" and "x".
+    with pytest.raises(ValueError, match="variable h should be a list of base messages, got"):
+        MessagesPlaceholder("h").format_messages(h=value)

@@ -10,6 +10,8 @@ from pydantic import ValidationError
 
 from dragoman.prompts import ChatPromptTemplate, HumanMessagePromptTemplate, PromptTemplate
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*is deprecated:DeprecationWarning")
+
 UNSAFE = [
     "{a.b}",
     "{a[0]}",

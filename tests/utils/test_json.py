@@ -75,3 +75,33 @@ def test_expected_keys(text, message):
 
 def test_the_partial_parser_is_importable_here():
     assert parse_partial_json('{"a": [1, {"b": "c') == {"a": [1, {"b": "c"}]}
+
+
+@pytest.mark.parametrize("text", ["}", '{"a":1}}', "{}}", '"abc"} x', "[1]] tail", '{"a": "}"}]'])
+def test_a_stray_closing_bracket_gives_none(text):
+    assert parse_partial_json(text) is None
+
+
+@pytest.mark.parametrize("text", ['{"a"1,"b":[1,2]}', '{"a":1,"b":nope}', '{"k": "v", "z": -}'])
+def test_whole_text_that_is_no_json_is_refused_not_shortened(text):
+    with pytest.raises(JSONDecodeError, match="line 1 column"):
+        parse_partial_json(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{"a": 1} and more', {"a": 1}),
+        ('{"a": "}}]', {"a": "}}]"}),
+        ('{"a": 1, "b": nope, "c', {"a": 1}),
+        ('{"k": "v\nw"}', {"k": "v\nw"}),
+    ],
+)
+def test_text_that_is_cut_off_or_followed_by_text_gives_what_is_there(text, value):
+    assert parse_partial_json(text) == value
+    assert parse_partial_json(text, strict=True) == value
+
+
+def test_the_error_is_that_of_the_standard_library():
+    with pytest.raises(JSONDecodeError, match="Expecting value: line 1 column 1"):
+        parse_partial_json("nope")

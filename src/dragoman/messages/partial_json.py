@@ -29,6 +29,7 @@ _decode = msgspec.json.decode
 _from_json = jiter.from_json
 _SPACE = " \t\n\r"
 _STRING_END = re.compile(r'["\\]')
+_BRACKET = re.compile(r'[][{}]|"(?:[^"\\]|\\.)*(?P<end>"?)', re.DOTALL)
 _SCALAR = re.compile(r"[-+.0-9a-zA-Z_]+")
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?\Z")
 _LITERALS = {"true": True, "false": False, "null": None}
@@ -102,11 +103,12 @@ def parse_partial_json(s: str, *, strict: bool = False) -> Any:
     """Return the value of JSON text that may be cut off anywhere or followed by junk.
 
     Open strings and brackets are closed, a dangling key or backslash is dropped, raw newlines in
-    strings are kept. A stray closing bracket gives None.
+    strings are kept. A stray closing bracket gives None. Text whose brackets are all closed is
+    whole, not cut off: if it is no JSON, nothing of it is returned.
 
     Args:
         s: The text.
-        strict: Whether control characters inside strings are refused.
+        strict: Whether control characters but newlines are refused inside strings.
 
     Raises:
         json.JSONDecodeError: If no beginning of the text is JSON.
@@ -119,14 +121,46 @@ def parse_partial_json(s: str, *, strict: bool = False) -> Any:
     except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
         pass
     try:
-        value, _, _ = scan(s, keep_numbers=True, strict=strict)
+        value, end, complete = scan(s, keep_numbers=True, strict=strict)
     except _Stray:
         return None
     except _Broken as error:
-        from json import JSONDecodeError
-
-        raise JSONDecodeError(str(error), s[:80], 0) from None
+        raise _as_json_error(s, str(error)) from None
+    if end < len(s):  # something follows, or stands in the way
+        state = _brackets(s)
+        if state == "stray":
+            return None
+        if state == "closed" and not complete:
+            raise _as_json_error(s, f"unexpected text at character {end}")
     return value
+
+
+def _brackets(text: str) -> str:
+    """Return whether the brackets of `text` are "closed" or "open", or one is "stray"."""
+    waiting: list[str] = []
+    for match in _BRACKET.finditer(text):
+        token = match.group()
+        if token in "{[":
+            waiting.append("}" if token == "{" else "]")
+        elif token in "}]":
+            if not waiting or waiting.pop() != token:
+                return "stray"
+        elif match.group("end") == "":
+            return "open"
+    return "open" if waiting else "closed"
+
+
+def _as_json_error(text: str, reason: str) -> ValueError:
+    """Return the standard library's error for `text`, else one that gives `reason`."""
+    import json
+
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        return error
+    except RecursionError:
+        pass
+    return json.JSONDecodeError(reason, text[:80], 0)
 
 
 class _Stray(_Broken):
@@ -146,7 +180,7 @@ def scan(
         closed: Whether the text is all there is: then nothing is forgiven but control
             characters, bad escapes and lone surrogates.
         keep_numbers: Whether a number at the very end counts although it may go on.
-        strict: Whether control characters inside strings are refused.
+        strict: Whether control characters but newlines are refused inside strings.
     """
     position, length = 0, len(text)
     stack: list[tuple[Any, Any]] = []  # (container, key waiting for its value)
@@ -304,7 +338,7 @@ def _string(text: str, start: int, *, closed: bool, strict: bool) -> tuple[str, 
         match = _STRING_END.search(text, position)
         stop = match.start() if match else len(text)
         piece = text[position:stop]
-        if strict and any(char < " " for char in piece):
+        if strict and any(char < " " and char != "\n" for char in piece):
             message = "control character in a string"
             raise _Broken(message)
         parts.append(piece)

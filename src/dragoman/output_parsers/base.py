@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Generic, TypeVar, cast
+from warnings import warn
 
 from dragoman.messages import AnyMessage
 from dragoman.messages.base import BaseMessage
@@ -159,5 +160,6 @@ class BaseOutputParser(BaseGenerationOutputParser[T]):
         return fields
 
     def dict(self, **kwargs: Any) -> Any:
-        """Return `asdict()`; the older name."""
+        """Return `asdict()`; the older name, with a DeprecationWarning."""
+        warn("`dict` is deprecated; use `asdict`", DeprecationWarning, stacklevel=2)
         return self.asdict(**kwargs)

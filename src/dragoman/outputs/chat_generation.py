@@ -92,7 +92,20 @@ _SLOT: Any = Generation.__dict__["text"]
 
 
 def _text(self: ChatGeneration) -> str:
-    return str(self.message.text)
+    message = self.message
+    content = message.content
+    if type(content) is str:
+        return content
+    # Stored messages of old have text blocks without a type; `message.text` leaves those out.
+    parts = (
+        item
+        if isinstance(item, str)
+        else item.get("text")
+        if item.get("type", "text") == "text"
+        else None
+        for item in content
+    )
+    return "".join(part for part in parts if isinstance(part, str))
 
 
 def _ignore(self: ChatGeneration, value: Any) -> None:

@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, cast
+from warnings import warn
+from warnings import warn
 
 from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 
@@ -49,7 +51,9 @@ class BasePromptTemplate(
         tags: Merged into the config of a run.
     """
 
-    model_config = ConfigDict(arbitrary_types_allowed=True, protected_namespaces=())
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        arbitrary_types_allowed=True, protected_namespaces=()
+    )
 
     _waits: ClassVar[bool] = False  # filling a template takes microseconds: no threads in a batch
 
@@ -216,7 +220,8 @@ class BasePromptTemplate(
         return fields
 
     def dict(self, **kwargs: Any) -> dict[str, Any]:
-        """Return `asdict()`; the older name."""
+        """Return `asdict()`; the older name, with a DeprecationWarning."""
+        warn("`dict` is deprecated; use `asdict`", DeprecationWarning, stacklevel=2)
         return self.asdict(**kwargs)
 
     def save(self, file_path: Path | str) -> None:
@@ -228,6 +233,7 @@ class BasePromptTemplate(
         """
         from dragoman.prompts.loading import save_prompt
 
+        warn("`save` is deprecated; use `dragoman.load.dumps`", DeprecationWarning, stacklevel=2)
         if self.partial_variables:
             message = "Cannot save prompt with partial variables."
             raise ValueError(message)

@@ -9,6 +9,7 @@ import logging
 from collections.abc import Callable
 from pathlib import Path, PurePath
 from typing import Any, cast
+from warnings import warn
 
 from dragoman._need import need
 from dragoman.errors import short
@@ -26,13 +27,14 @@ _JINJA = (
     "code execution. Please migrate to using the 'f-string' template format, which does not suffer "
     "from this issue."
 )
+_DEPRECATED = "`{}` is deprecated; store prompts with `dumps` and `loads` of `dragoman.load`"
 _DATA_FILES = (".json", ".yaml", ".yml")
 
 
 def load_prompt(
     path: str | Path, encoding: str | None = None, *, allow_dangerous_paths: bool = False
 ) -> BasePromptTemplate[Any]:
-    """Return the prompt of a JSON or YAML file.
+    """Return the prompt of a JSON or YAML file, with a DeprecationWarning, as in LangChain.
 
     Args:
         path: The file; the suffix says the format.
@@ -43,6 +45,13 @@ def load_prompt(
         RuntimeError: For `lc://` paths, which lead to a hub that is gone.
         ValueError: If the file is no prompt, or a path inside it is not allowed.
     """
+    warn(_DEPRECATED.format("load_prompt"), DeprecationWarning, stacklevel=2)
+    return _prompt_in(path, encoding, allow_dangerous_paths)
+
+
+def _prompt_in(
+    path: str | Path, encoding: str | None, allow_dangerous_paths: bool
+) -> BasePromptTemplate[Any]:
     if isinstance(path, str) and path.startswith("lc://"):
         message = (
             "Loading from the deprecated github-based Hub is no longer supported. "
@@ -57,9 +66,7 @@ def load_prompt(
     if not isinstance(config, dict):
         message = f"{file.name} holds no object, but a {type(config).__name__}"
         raise ValueError(message)
-    return load_prompt_from_config(
-        cast("dict[str, Any]", config), allow_dangerous_paths=allow_dangerous_paths
-    )
+    return _prompt_of(cast("dict[str, Any]", config), allow_dangerous_paths)
 
 
 def load_prompt_from_config(
@@ -67,12 +74,21 @@ def load_prompt_from_config(
 ) -> BasePromptTemplate[Any]:
     """Return the prompt that `config`, as a file holds it, describes; `config` is not changed.
 
+    Like `load_prompt`, it gives a DeprecationWarning.
+
     Raises:
         ValueError: If its `_type` is unknown, or a path in it is not allowed.
 
+    >>> import warnings
+    >>> warnings.simplefilter("ignore")
     >>> load_prompt_from_config({"_type": "prompt", "template": "{a}"}).input_variables
     ['a']
     """
+    warn(_DEPRECATED.format("load_prompt_from_config"), DeprecationWarning, stacklevel=2)
+    return _prompt_of(config, allow_dangerous_paths)
+
+
+def _prompt_of(config: dict[str, Any], allow_dangerous_paths: bool) -> BasePromptTemplate[Any]:
     config = dict(config)
     if "_type" not in config:
         _log.warning("No `_type` key found, defaulting to `prompt`.")
@@ -190,11 +206,9 @@ def _load_few_shot(config: dict[str, Any], dangerous: bool) -> FewShotPromptTemp
             message = "Only one of example_prompt and example_prompt_path should be specified."
             raise ValueError(message)
         path = _checked(config.pop("example_prompt_path"), dangerous=dangerous)
-        config["example_prompt"] = load_prompt(path, allow_dangerous_paths=dangerous)
+        config["example_prompt"] = _prompt_in(path, None, dangerous)
     elif isinstance(config.get("example_prompt"), dict):
-        config["example_prompt"] = load_prompt_from_config(
-            config["example_prompt"], allow_dangerous_paths=dangerous
-        )
+        config["example_prompt"] = _prompt_of(config["example_prompt"], dangerous)
     examples = config.get("examples")
     if isinstance(examples, str):
         path = _checked(examples, dangerous=dangerous)

@@ -77,8 +77,8 @@ class MessagesPlaceholder(BaseMessagePromptTemplate):
     def take(self, values: dict[str, Any]) -> Sequence[BaseMessage]:
         """Return the messages, as `format_messages(**values)`, but perhaps the very list given."""
         name = self.variable_name
-        value: Any = values.get(name, ()) if self.optional else values[name]
-        if value.__class__ is not list and not isinstance(value, (list, tuple)):
+        value: Any = values.get(name) if self.optional else values[name]
+        if value.__class__ is not list and not isinstance(value, list):
             if value is None and self.optional:
                 return ()
             message = (

@@ -205,7 +205,7 @@ def _from_dict(given: Mapping[str, Any]) -> Function:
     elif "title" in source:
         found = {"name": source["title"]}
         rest = {k: v for k, v in source.items() if k not in ("title", "description")}
-        if rest.get("properties"):
+        if "properties" in rest:
             found["parameters"] = rest
     else:
         raise ValueError(

@@ -5,6 +5,7 @@ attribute of an object, and nothing found is ever called. Partials come from the
 Values are escaped for HTML unless the tag says `{{{name}}}` or `{{&name}}`; a missing name is "".
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, cast
@@ -39,7 +40,9 @@ def tokenize(template: str, def_ldel: str = "{{", def_rdel: str = "}}") -> Itera
     try:
         yield from _tokenizer.tokenize(template, def_ldel, def_rdel)
     except IndexError:  # chevron 0.14 reads the first sign of an empty tag
-        message = "empty tag; write a name between the braces"
+        empty = re.search(re.escape(def_ldel) + r"\s*" + re.escape(def_rdel), template)
+        line = template.count("\n", 0, empty.start() if empty else 0) + 1
+        message = f"empty tag at line {line}; write a name between the braces"
         raise ChevronError(message) from None
     if template.endswith(def_ldel):  # chevron would drop it in silence
         message = "unclosed tag at the end"
