@@ -208,3 +208,16 @@ def test_incomplete_calls_stay_pieces_at_the_end_of_standard_content():
     )
     assert [block["type"] for block in chunk.content] == ["tool_call_chunk", "server_tool_call"]
     assert chunk.invalid_tool_calls[0]["args"] == '{"a'
+
+
+def test_langchains_modules_show_the_names_it_shows():
+    from dragoman.messages import ai, base, content, dicts, merge, tool, utils
+
+    assert ai.ToolCall is content.ToolCall
+    assert ai.default_tool_parser is tool.default_tool_parser
+    assert ai.merge_content is merge.merge_content
+    assert base.message_to_dict is dicts.message_to_dict
+    assert utils.AIMessage is AIMessage
+    assert utils.ToolCall is content.ToolCall
+    for module in (ai, base, utils):
+        assert not hasattr(module, "nothing_of_that_name")

@@ -269,3 +269,11 @@ def test_adding_messages_of_every_kind():
     assert add_messages(state, RemoveMessage(state[0].id)) == state[1:]
     twice = add_messages(state, [RemoveMessage(state[0].id), RemoveMessage(state[0].id)])
     assert twice == state[1:]
+
+
+def test_state_in_openai_form_keeps_texts_texts_and_ids():
+    blocks = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
+    state = add_messages(
+        [], [HumanMessage(blocks, id="1"), AIMessage("x", id="2")], format="langchain-openai"
+    )
+    assert state == [HumanMessage("a\nb", id="1"), AIMessage("x", id="2")]

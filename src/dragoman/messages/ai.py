@@ -232,7 +232,7 @@ class AIMessageChunk(AIMessage, BaseMessageChunk, kw_only=True, dict=True, tag="
             BaseMessage._check(self)
             self._raw_tool_call_chunks = chunks.copy()
             if self.usage_metadata is not None:
-                self.usage_metadata = check_usage(self.usage_metadata)
+                self.usage_metadata: UsageMetadata | None = check_usage(self.usage_metadata)
         else:
             self._raw_tool_call_chunks = UNSET
             super()._check()
@@ -553,3 +553,13 @@ def add_ai_message_chunks(left: AIMessageChunk, *others: AIMessageChunk) -> AIMe
     'ab'
     """
     return left + list(others) if others else left
+
+
+def __getattr__(name: str) -> Any:
+    from dragoman.messages import content, merge, tool
+
+    for where in (tool, content, merge):  # LangChain's module shows these too
+        if name in where.__all__:
+            return getattr(where, name)
+    message = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(message)

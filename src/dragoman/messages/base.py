@@ -567,3 +567,12 @@ def _restore(cls: type[BaseMessage], fields: dict[str, Any]) -> BaseMessage:
     from dragoman.messages.dicts import restore
 
     return restore(cls, fields)
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("message_to_dict", "messages_to_dict"):  # LangChain's place for them
+        from dragoman.messages import dicts
+
+        return getattr(dicts, name)
+    message = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(message)

@@ -46,5 +46,11 @@ def __getattr__(name: str) -> Any:
 
     if name in _ELSEWHERE:
         return getattr(import_module(_ELSEWHERE[name]), name)
+    from dragoman.messages import registry, tool
+
+    # LangChain's module shows every message class too.
+    for where in (registry, tool):
+        if name[:1].isupper() and hasattr(where, name):
+            return getattr(where, name)
     message = f"module {__name__!r} has no attribute {name!r}"
     raise AttributeError(message)

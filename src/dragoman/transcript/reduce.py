@@ -146,7 +146,7 @@ def _shaped(messages: list[BaseMessage], format: str | None) -> list[BaseMessage
         return messages
     from dragoman.codecs.openai_chat import convert_to_openai_messages
 
-    shaped = convert_to_openai_messages(messages, text_format="block", include_id=True)
+    shaped = convert_to_openai_messages(messages, include_id=True)
     return convert_to_messages(shaped)
 
 
