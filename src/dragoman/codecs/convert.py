@@ -10,8 +10,8 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from dragoman.codecs.contract import Change, ChatRequest, Codec, Converted
-from dragoman.codecs.notes import note
+from dragoman.codecs.contract import Change, Codec, Converted
+from dragoman.codecs.parameters import fit_parameters
 from dragoman.codecs.shapes import as_dict, as_dicts
 from dragoman.errors import DecodeError, short
 
@@ -30,8 +30,6 @@ _ALIASES: dict[str, tuple[str, str | None]] = {
     "converse": ("bedrock_converse", None),
     "mistralai": ("mistral", None),
 }
-# Keys of `ChatRequest.extra` that only remember how a field was spelled on the wire it came from.
-_SPELLINGS = {"max_tokens": "max_tokens", "max_completion_tokens": "max_tokens", "stop": "stop"}
 
 
 def convert(body: dict[str, Any], to: str, source: str | None = None) -> Converted:
@@ -64,7 +62,7 @@ def convert(body: dict[str, Any], to: str, source: str | None = None) -> Convert
     reader = codec_named(source if source is not None else detect_api(body))
     request = reader.decode_request(body)
     if target.api != reader.api:
-        _drop_parameters(request, target, changes)
+        fit_parameters(request, reader, target, changes)
     return Converted(target.encode_request(request, changes), changes)
 
 
@@ -93,25 +91,6 @@ def _codec_named(name: str) -> Codec:
         return get_codec("openai_chat", name)
     message = f"no wire or provider named {short(name)}"
     raise DecodeError(message, hint=f"one of {', '.join(SUPPORTED)}, or a provider's name")
-
-
-def _drop_parameters(request: ChatRequest, target: Codec, changes: list[Change]) -> None:
-    """Drop from `request.extra` what the target's wire has no parameter for."""
-    if not request.extra:
-        return
-    known: frozenset[str] = import_module(f"dragoman.codecs.{target.api}.tables").PARAMETERS
-    kept: dict[str, Any] = {}
-    for key, value in request.extra.items():
-        field = _SPELLINGS.get(key)
-        said = getattr(request, field) if field is not None else None
-        if said is not None and (said == value or said == [value]):
-            continue
-        if key in known and not (target.api == "ollama" and key == "options"):
-            kept[key] = value
-        elif value is not None:
-            text = f"{target.api} has no parameter `{key[:80]}`"
-            note(changes, f"$.{key[:80]}", "dropped_parameter", text)
-    request.extra = kept
 
 
 # ------------------------------------------------------------------ shapes
@@ -242,7 +221,7 @@ def _is_ollama(shape: _Shape) -> bool:
         or "tool_name" in shape.fields
         or "thinking" in shape.fields
         or shape.has_bare_images
-        or shape.has_object_arguments
+        or (shape.has_object_arguments and not shape.kinds and "tool_call_id" not in shape.fields)
     )
 
 

@@ -18,6 +18,7 @@ from dragoman.codecs.openai_chat.parts import API, encode_parts
 from dragoman.codecs.openai_chat.tables import Dialect
 from dragoman.codecs.pairing import WireIds, in_call_order, with_results_split
 from dragoman.codecs.schemas import encode_schema
+from dragoman.codecs.shapes import as_dicts
 from dragoman.codecs.tools import function_tool, json_schema_of, tool_choice_of, without_marks
 from dragoman.errors import EncodeError
 from dragoman.messages import (
@@ -60,9 +61,13 @@ def encode_request(
             t for k, tool in enumerate(request.tools) if (t := _tool(tool, changes, k)) is not None
         ]
     if request.tool_choice is not None:
-        body["tool_choice"] = _tool_choice(request.tool_choice)
+        choice = _tool_choice(request.tool_choice)
+        if choice is None:
+            note(changes, "$.tool_choice", "dropped_parameter", "the choice is not of this wire")
+        else:
+            body["tool_choice"] = choice
     if request.response_format is not None:
-        body["response_format"] = _response_format(without_marks(request.response_format))
+        body["response_format"] = _response_format(without_marks(request.response_format), changes)
     if request.max_tokens is not None and not any(
         extra.get(k) == request.max_tokens for k in _LIMITS
     ):
@@ -101,11 +106,19 @@ def _tool(tool: dict[str, Any], changes: list[Change] | None, k: int) -> dict[st
 def _tool_choice(choice: str | dict[str, Any]) -> Any:
     if isinstance(choice, dict):
         kind = choice.get("type")
+        if kind == "allowed_tools" and "tools" in choice:  # as the Responses API has it
+            allowed = {k: v for k, v in choice.items() if k != "type"}
+            allowed["tools"] = [_named(t) for t in as_dicts(choice["tools"])]
+            return {"type": kind, kind: allowed}
+        if kind == "custom" and "custom" not in choice and "name" in choice:
+            return {"type": kind, "custom": {"name": choice["name"]}}
         if kind in ("allowed_tools", "custom") or (kind == "function" and "function" in choice):
             return choice
         word = tool_choice_of(choice)
         if word is None:
-            return choice
+            is_own = isinstance(kind, str) and ("custom" in choice or "function" in choice)
+            is_flat = isinstance(kind, str) and kind in _FLAT
+            return choice if is_own or (not is_flat and _is_of_no_other(choice)) else None
         choice = word
     if choice in _CHOICE:
         return _CHOICE[choice]
@@ -114,13 +127,37 @@ def _tool_choice(choice: str | dict[str, Any]) -> Any:
     return {"type": "function", "function": {"name": choice}}
 
 
-def _response_format(given: dict[str, Any]) -> dict[str, Any]:
+_FLAT = frozenset(("mcp", "web_search", "web_search_preview", "file_search", "code_interpreter",
+                   "image_generation", "computer_use_preview", "apply_patch", "shell"))  # fmt: skip
+"""Tools of the Responses API that a choice there names by type."""
+
+
+def _is_of_no_other(choice: dict[str, Any]) -> bool:
+    """Return whether a choice of unknown form can be this wire's: no other's key is in it."""
+    return choice.keys().isdisjoint(
+        ("functionCallingConfig", "function_calling_config", "includeServerSideToolInvocations",
+         "include_server_side_tool_invocations", "retrievalConfig", "auto", "any", "tool")
+    )  # fmt: skip
+
+
+def _named(tool: dict[str, Any]) -> dict[str, Any]:
+    """Return one allowed tool in this wire's nested form."""
+    kind = tool.get("type")
+    if isinstance(kind, str) and kind in ("function", "custom") and kind not in tool:
+        return {"type": kind, kind: {k: v for k, v in tool.items() if k != "type"}}
+    return tool
+
+
+def _response_format(given: dict[str, Any], changes: list[Change] | None) -> dict[str, Any]:
     if given.get("type") in ("json_object", "text") or "json_schema" in given:
         return given
     schema = json_schema_of(given)
     if schema is None:
         return given
-    inner: dict[str, Any] = {"name": schema.name, "schema": schema.schema}
+    dialect = "openai_strict" if schema.strict else "openai"
+    path = "$.response_format.json_schema.schema"
+    written = encode_schema(schema.schema, dialect, changes=changes, path=path)
+    inner: dict[str, Any] = {"name": schema.name, "schema": written}
     if schema.description is not None:
         inner["description"] = schema.description
     if schema.strict is not None:
@@ -132,7 +169,9 @@ def _joined(before: dict[str, Any], last: dict[str, Any]) -> dict[str, Any]:
     """Return two assistant turns as one; what only one of them has is kept."""
     one, two = before.get("content") or "", last.get("content") or ""
     if isinstance(one, list) or isinstance(two, list):
-        parts = (c if isinstance(c, list) else [{"type": "text", "text": c}] for c in (one, two) if c)
+        parts = (
+            c if isinstance(c, list) else [{"type": "text", "text": c}] for c in (one, two) if c
+        )
         content: Any = [part for some in parts for part in some]
     else:
         content = f"{one}\n{two}" if one and two else one or two

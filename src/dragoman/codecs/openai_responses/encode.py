@@ -258,6 +258,16 @@ def _write_choice(
     is_serial = isinstance(choice, dict) and choice.get("disable_parallel_tool_use") is True
     if isinstance(choice, dict) and not is_serial:
         kind = choice.get("type")
+        if kind == "allowed_tools" and isinstance(
+            inner := choice.get(kind), dict
+        ):  # as Chat has it
+            named = [
+                {"type": t.get("type"), **as_dict(t.get(str(t.get("type"))))}
+                for t in as_dicts(inner.get("tools"))
+            ]
+            return {"type": kind, **inner, "tools": named}, False
+        if kind == "custom" and isinstance(inner := choice.get(kind), dict):
+            return {"type": kind, **inner}, False
         if (
             isinstance(kind, str)
             and "function" not in choice

@@ -1,0 +1,111 @@
+"""Parameters of a converted request: carried over where they mean the same, reported where not."""
+
+import pytest
+
+from dragoman import convert
+
+ASK = [{"role": "user", "content": "q"}]
+
+
+def codes(converted):
+    return {(c.path, c.code) for c in converted.changes}
+
+
+@pytest.mark.parametrize(
+    ("body", "to", "key"),
+    [
+        ({"input": "q", "context_management": [{"type": "compaction"}]}, "anthropic", "context_management"),
+        ({"messages": ASK, "thinking": {"clear_thinking": False}}, "anthropic", "thinking"),
+        ({"messages": ASK, "metadata": {"a": "b"}}, "anthropic", "metadata"),
+        ({"messages": ASK, "stream_options": {"include_usage": True}}, "openai_responses", "stream_options"),
+        ({"messages": ASK, "service_tier": "flex"}, "anthropic", "service_tier"),
+        ({"contents": [{"parts": [{"text": "q"}]}], "serviceTier": "x"}, "bedrock", "serviceTier"),
+    ],
+)  # fmt: skip
+def test_a_parameter_that_only_shares_a_name_is_dropped_and_told(body, to, key):
+    before = repr(body)
+    out = convert(body, to=to)
+    assert key not in out.body
+    assert (f"$.{key}", "dropped_parameter") in codes(out)
+    assert repr(body) == before
+
+
+def test_effort_and_verbosity_move_between_the_wires_of_openai():
+    there = convert(
+        {"messages": ASK, "reasoning_effort": "low", "verbosity": "high", "metadata": {"a": "b"}},
+        to="openai_responses",
+    )
+    assert there.body["reasoning"] == {"effort": "low"}
+    assert there.body["text"] == {"verbosity": "high"}
+    assert there.body["metadata"] == {"a": "b"}
+    assert not there.changes
+    back = convert(there.body, to="openai").body
+    assert (back["reasoning_effort"], back["verbosity"]) == ("low", "high")
+    summary = {"reasoning": {"effort": "low", "summary": "auto"}}
+    assert convert({"input": "q", **summary}, to="openai").body["reasoning_effort"] == "low"
+
+
+NESTED = {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [{"type": "function", "function": {"name": "f"}}]}}  # fmt: skip
+FLAT = {"type": "allowed_tools", "mode": "auto", "tools": [{"type": "function", "name": "f"}]}
+
+
+@pytest.mark.parametrize(
+    ("chat", "responses"),
+    [
+        (NESTED, FLAT),
+        ({"type": "custom", "custom": {"name": "c"}}, {"type": "custom", "name": "c"}),
+        ({"type": "function", "function": {"name": "f"}}, {"type": "function", "name": "f"}),
+        ("required", "required"),
+        ("none", "none"),
+    ],
+)
+def test_choices_are_spelled_as_each_wire_of_openai_does(chat, responses):
+    tools = [{"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}]  # fmt: skip
+    out = convert({"messages": ASK, "tools": tools, "tool_choice": chat}, to="openai_responses")
+    assert out.body["tool_choice"] == responses
+    assert convert(out.body, to="openai").body["tool_choice"] == chat
+
+
+@pytest.mark.parametrize(
+    "config",
+    [{"includeServerSideToolInvocations": True}, {"retrievalConfig": {"latLng": {}}}],
+)
+@pytest.mark.parametrize("to", ["openai", "bedrock", "anthropic", "openai_responses", "mistral"])
+def test_what_gemini_says_of_its_own_tools_goes_nowhere_else(config, to):
+    body = {
+        "contents": [{"role": "user", "parts": [{"text": "q"}]}],
+        "tools": [{"functionDeclarations": [{"name": "f"}]}],
+        "toolConfig": config,
+    }
+    out = convert(body, to=to)
+    assert next(iter(config)) not in repr(out.body)
+    assert out.changes
+
+
+@pytest.mark.parametrize("choice", [{"type": "mcp", "server_label": "s"}, {"type": "web_search"}])
+def test_a_choice_of_a_server_tool_has_no_place_in_chat(choice):
+    out = convert({"input": "q", "tool_choice": choice}, to="openai")
+    assert "tool_choice" not in out.body
+    assert ("$.tool_choice", "dropped_parameter") in codes(out)
+
+
+def test_cache_marks_go_where_there_are_such():
+    marked = [{"type": "text", "text": "a", "cache_control": {"type": "ephemeral"}}]
+    body = {"max_tokens": 5, "system": marked, "messages": [{"role": "user", "content": marked}]}
+    out = convert(body, to="openai")
+    assert "cache_control" not in repr(out.body)
+    assert {c.code for c in out.changes} == {"dropped_cache_control"}
+    assert convert(body, to="openrouter").body["messages"][1]["content"][0]["cache_control"]
+    assert "cachePoint" in repr(convert(body, to="bedrock").body)
+
+
+@pytest.mark.parametrize("to", ["anthropic", "openai", "openai_responses", "mistral", "cohere", "bedrock"])  # fmt: skip
+def test_what_gemini_noted_of_a_schema_stays_at_home(to):
+    schema = {"type": "OBJECT", "properties": {"a": {"type": "STRING", "nullable": True}}}
+    body = {
+        "contents": [{"role": "user", "parts": [{"text": "q"}]}],
+        "generationConfig": {"responseMimeType": "application/json", "responseSchema": schema},
+    }
+    text = repr(convert(body, to=to).body)
+    assert "'gemini'" not in text
+    assert "OBJECT" not in text
