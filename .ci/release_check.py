@@ -32,6 +32,7 @@ from dragoman.errors import MissingExtraError
 SKIPPED = ["dragoman.__main__", "dragoman.chat_models.local.child", "dragoman.testing.strategies"]
 SKIPPED += [] if HAS_CLI else ["dragoman.cli."]
 SKIPPED += [] if HAS_LANGCHAIN else ["dragoman.compat."]
+SKIPPED += [] if HAS_LIBCST else ["dragoman.cli.migration", "dragoman.cli.differences"]
 failed = []
 for _, name, _ in pkgutil.walk_packages(dragoman.__path__, "dragoman."):
     if name.startswith(tuple(SKIPPED)):
@@ -150,7 +151,8 @@ def tried(extra: str, wheel: Path, folder: Path) -> None:
     run(uv, "venv", "--quiet", "--python", os.environ.get("PYTHON", sys.executable), str(venv))
     wanted = str(wheel) if extra == "base" else f"dragoman[{extra}] @ {wheel.as_uri()}"
     run(uv, "pip", "install", "--quiet", "--python", str(venv), wanted)
-    has = f"HAS_CLI = {extra in ('cli', 'all')}; HAS_LANGCHAIN = {extra == 'langchain'}"
+    has = f"HAS_CLI = {extra in ('cli', 'all')}; HAS_LANGCHAIN = {extra == 'langchain'}; "
+    has += f"HAS_LIBCST = {extra in ('all', 'migrate')}"
     code = f"{has}\n{IMPORT_ALL}\n{USES.get(extra, '')}"
     run(str(venv / "bin" / "python"), "-I", "-c", code, cwd=folder)
     print(f"{extra}: installs, imports, works")
