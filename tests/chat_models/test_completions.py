@@ -86,11 +86,11 @@ def test_bad_parameters(model: OpenAI) -> None:
 
 
 @pytest.mark.local_model
-def test_the_bundled_model_completes(colour: Any) -> None:
+def test_the_bundled_model_completes() -> None:
     server = local.server()
     model = OpenAI(
         model="local", base_url=server.base_url, api_key=server.api_key, max_tokens=6, temperature=0
     )
-    text = colour.invoke(model, "The capital of France is")
+    text = model.invoke("The capital of France is")
     assert "Paris" in text
-    assert "".join(colour.stream(model, "The capital of France is")) == text
+    assert "".join(model.stream("The capital of France is")) == text

@@ -148,21 +148,15 @@ def test_free_strings_and_arrays_of_a_schema_get_limits_and_nothing_else_changes
 
 
 @pytest.mark.local_model
-@pytest.mark.parametrize(
-    ("choice", "name", "types"),
-    [
-        ("required", "get_weather", {"city": str}),
-        ({"type": "function", "function": {"name": "add"}}, "add", {"a": int, "b": int}),
-    ],
-)
-def test_a_forced_choice_gives_exactly_one_valid_native_call(choice, name, types):
+def test_a_forced_choice_gives_exactly_one_valid_native_call():
+    choice = {"type": "function", "function": {"name": "add"}}
     body = {"messages": [USER], "tools": [WEATHER, ADD], "tool_choice": choice, "temperature": 0}
     with client(local.server()) as http:
         reply = http.post("/chat/completions", json=prepare(body)).json()["choices"][0]
     (call,) = reply["message"]["tool_calls"]
     arguments = json.loads(call["function"]["arguments"])
-    assert call["function"]["name"] == name
-    assert {key: type(value) for key, value in arguments.items()} == types
+    assert call["function"]["name"] == "add"
+    assert {key: type(value) for key, value in arguments.items()} == {"a": int, "b": int}
     assert reply["finish_reason"] == "tool_calls"
 
 
