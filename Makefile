@@ -4,11 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 QUESTION := What is the capital of Italy?
 
-.PHONY: help chat test lint types unit soak bench docs release-check format clean
+.PHONY: help chat test lint types unit cover soak bench docs release-check format clean
 
 help:
 	@echo "make chat    install, fetch the bundled model once, ask it, show what dragoman does"
 	@echo "make test    install what the tests need; lint, types, import rules, tests"
+	@echo "make cover   the tests, and which lines and branches they reach"
 	@echo "make soak    the long versions of the tests"
 	@echo "make bench   compare with langchain-core on this machine"
 	@echo "make docs    run the code of README.md and docs/, build the pages"
@@ -41,6 +42,9 @@ types: $(VENV)/.dev
 
 unit: $(VENV)/.dev
 	$(BIN)/python -m pytest -q
+
+cover: $(VENV)/.dev
+	$(BIN)/python -m pytest -q --cov --cov-report=term-missing:skip-covered
 
 soak: $(VENV)/.dev
 	DRAGOMAN_SOAK=1 $(BIN)/python -m pytest -q
