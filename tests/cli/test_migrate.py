@@ -311,3 +311,11 @@ def test_a_program_does_the_same_before_and_after(tmp_path):
 def test_this_package_has_nothing_to_migrate(run):
     code, out, _ = run(Path(__file__).parents[2] / "src" / "dragoman" / "cli" / "chat.py")
     assert (code, out) == (0, "")
+
+
+def test_without_libcst_the_error_names_the_extra(run, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "libcst", None)
+    code, out, err = run(tmp_path)
+    assert (code, out) == (2, "")
+    assert is_one_line_of_error(err)
+    assert "dragoman[migrate]" in err
