@@ -68,6 +68,14 @@ def run(monkeypatch, capsys):
             "from dragoman.threads import MemoryThreads as S",
         ),
         (
+            "from langchain.schema import AIMessage, Document",
+            "from dragoman.messages import AIMessage\nfrom dragoman.documents import Document",
+        ),
+        (
+            "from langchain.schema.runnable import RunnablePassthrough",
+            "from dragoman.runnables import RunnablePassthrough",
+        ),
+        (
             "from langgraph.types import Command, interrupt",
             "from dragoman.agents import Command, interrupt",
         ),

@@ -60,9 +60,23 @@ MOVED: dict[str, Place] = {
     )
     for module in modules.split()
 }
+# Modules of earlier versions, and the modules here in which their names are looked for.
+OLD = {
+    "langchain.schema": "messages prompt_values outputs documents output_parsers language_models",
+    "langchain.schema.document": "documents",
+    "langchain.schema.language_model": "language_models",
+    "langchain.schema.messages": "messages",
+    "langchain.schema.output": "outputs",
+    "langchain.schema.output_parser": "output_parsers exceptions",
+    "langchain.schema.prompt": "prompt_values",
+    "langchain.schema.prompt_template": "prompts",
+    "langchain.schema.runnable": "runnables",
+    "langchain.schema.runnable.config": "runnables",
+}
 # What to do instead, by the beginning of the name; the longest one counts.
 HINTS = {
     "langchain": "keep LangChain for it; dragoman.compat converts at the border",
+    "langchain_core.pydantic_v1": "import it from pydantic",
     "langchain_community": "keep LangChain for it; dragoman.compat converts at the border",
     "langchain_text_splitters": "keep it: it works on texts",
     "langchain_mcp_adapters": "see dragoman.tools.mcp (connect, load_mcp_tools)",
@@ -118,6 +132,9 @@ def counterpart(module: str, name: str) -> Place | None:
     if moved is not None:
         found = Place(f"dragoman.{moved.module}", moved.name)
         return found if _has(*found) else None
+    for old in OLD.get(module, "").split():
+        if _has(f"dragoman.{old}", name):
+            return Place(f"dragoman.{old}", name)
     root, _, rest = module.partition(".")
     if root in PROVIDERS:
         return Place("dragoman.chat_models", name) if _has("dragoman.chat_models", name) else None
