@@ -23,7 +23,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 IN_WHEEL = ("dragoman/py.typed", "dragoman/chat_models/profiles.json", "dragoman/cli/__init__.py")
-IN_SDIST = ("README.md", "LICENSE", "CHANGELOG.md", "Makefile", "docs/index.md", "tests/test_docs.py")
+IN_SDIST = (
+    "README.md",
+    "LICENSE",
+    "CHANGELOG.md",
+    "Makefile",
+    "docs/index.md",
+    "tests/test_docs.py",
+)
 
 IMPORT_ALL = """
 import importlib, pkgutil, dragoman
@@ -124,9 +131,11 @@ assert from_langchain(to_langchain(HumanMessage("hi"))) == HumanMessage("hi")
 
 def run(*command: str, cwd: Path | None = None) -> str:
     """Return what a command prints; its output is shown when it fails."""
-    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True)
+    done = subprocess.run(command, check=False, cwd=cwd, capture_output=True, text=True)
     if done.returncode:
-        raise SystemExit(f"{' '.join(command)[:120]} ...\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
+        raise SystemExit(
+            f"{' '.join(command)[:120]} ...\n{done.stdout[-3000:]}{done.stderr[-3000:]}"
+        )
     return done.stdout
 
 
@@ -162,7 +171,10 @@ def tried(extra: str, wheel: Path, folder: Path) -> None:
 def main() -> None:
     """Build, then try the extras."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    extras = sys.argv[1:] or ["base", *sorted({*project["optional-dependencies"]} - {"dev", "bench"})]
+    extras = sys.argv[1:] or [
+        "base",
+        *sorted({*project["optional-dependencies"]} - {"dev", "bench"}),
+    ]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         wheel = built(folder)

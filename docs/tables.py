@@ -40,7 +40,9 @@ def goals() -> dict[str, tuple[float, float]]:
     text = (HERE.parent / "bench" / "bench.py").read_text()
     found: dict[str, tuple[float, float]] = {}
     begin = text.index("GOALS = ")
-    exec(compile(ast.parse(text[begin : text.index("class Missing")]), "goals", "exec"), scope := {})
+    exec(
+        compile(ast.parse(text[begin : text.index("class Missing")]), "goals", "exec"), scope := {}
+    )
     found.update(scope["GOALS"])
     return found
 
@@ -58,7 +60,9 @@ def bench() -> str:
         is_met = speedup >= faster and floor <= over
         met += is_met
         goal = f"{'met' if is_met else '**not met**'} (≥ {faster:g}, ≤ {over:g})"
-        lines.append(f"| {name} | {case['title'].replace('|', '→')} | {speedup:,.3g} | {floor:.2g} | {goal} |")
+        lines.append(
+            f"| {name} | {case['title'].replace('|', '→')} | {speedup:,.3g} | {floor:.2g} | {goal} |"
+        )
     count = f"{met} of {len(lines) - 2} goals met; Python {run['python']}, {run['when']}."
     return f"{count}\n\n" + "\n".join(lines)
 
