@@ -10,7 +10,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, cast
 from warnings import warn
-from warnings import warn
 
 from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 

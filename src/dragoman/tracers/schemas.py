@@ -1,0 +1,5 @@
+"""What tracers get."""
+
+from dragoman.callbacks.tracer import Run
+
+__all__ = ["Run"]
