@@ -61,6 +61,7 @@ def test_ctrl_c_stops_a_reply_and_keeps_the_conversation():
         person.wait_for("fine")
         person.wait_for("> ")
         person.interrupt("leaves)")
+        person.wait_for("> ")  # before it, Ctrl-D would be a character of the old line
         person.type("\x04")
         assert person.end() == 0
         messages = server.requests[1].json["messages"]
