@@ -9,9 +9,13 @@ from dragoman.agents.middleware.call_limits import (
 from dragoman.agents.middleware.context_editing import ClearToolUsesEdit, ContextEditingMiddleware
 from dragoman.agents.middleware.fallbacks import ModelFallbackMiddleware
 from dragoman.agents.middleware.human_in_the_loop import HumanInTheLoopMiddleware, InterruptOnConfig
+from dragoman.agents.middleware.pii import PIIDetectionError, PIIMatch, PIIMiddleware
 from dragoman.agents.middleware.retries import ModelRetryMiddleware, ToolRetryMiddleware
 from dragoman.agents.middleware.summarization import SummarizationMiddleware
+from dragoman.agents.middleware.todo import TodoListMiddleware
+from dragoman.agents.middleware.tool_emulator import LLMToolEmulator
 from dragoman.agents.middleware.tool_errors import ToolErrorMiddleware
+from dragoman.agents.middleware.tool_selection import LLMToolSelectorMiddleware
 from dragoman.agents.middleware.types import (
     AgentMiddleware,
     AgentState,
@@ -42,6 +46,8 @@ __all__ = [
     "ExtendedModelResponse",
     "HumanInTheLoopMiddleware",
     "InterruptOnConfig",
+    "LLMToolEmulator",
+    "LLMToolSelectorMiddleware",
     "ModelCallLimitExceededError",
     "ModelCallLimitMiddleware",
     "ModelFallbackMiddleware",
@@ -51,9 +57,13 @@ __all__ = [
     "OmitFromInput",
     "OmitFromOutput",
     "OmitFromSchema",
+    "PIIDetectionError",
+    "PIIMatch",
+    "PIIMiddleware",
     "PrivateStateAttr",
     "Runtime",
     "SummarizationMiddleware",
+    "TodoListMiddleware",
     "ToolCallLimitExceededError",
     "ToolCallLimitMiddleware",
     "ToolCallRequest",
