@@ -6,6 +6,7 @@ import re
 import pytest
 from tests.cli.support import run, terminal
 
+from dragoman.cli import demo
 from dragoman.cli.demo import POISONED
 from dragoman.codecs import get_codec
 from dragoman.messages import messages_from_json
@@ -24,9 +25,10 @@ def bodies_in(text):
 
 
 def test_through_a_pipe_it_is_plain_text_whose_parts_are_true():
-    done = run("demo")
+    done = run("demo", "Say", "hello.")
     assert (done.returncode, done.stderr) == (0, "")
     assert "\x1b" not in done.stdout
+    assert "\n> Say hello.\n" in done.stdout
     line = next(line for line in done.stdout.splitlines() if line.startswith('{"type": "ai"'))
     (message,) = messages_from_json(f"[{line}]")
     assert message.text in done.stdout.split("\n> ")[1].partition("\n\n")[0]
@@ -47,11 +49,6 @@ def test_through_a_pipe_it_is_plain_text_whose_parts_are_true():
     assert commands == ["chat", "check", "migrate"]
 
 
-def test_a_question_of_ones_own_is_asked():
-    done = run("demo", "Say", "hello.")
-    assert "\n> Say hello.\n" in done.stdout
-
-
 def test_on_a_terminal_the_bodies_stand_side_by_side():
     with terminal("demo", COLUMNS="150") as person:
         shown = person.wait_for("What next?")
@@ -61,11 +58,11 @@ def test_on_a_terminal_the_bodies_stand_side_by_side():
     assert "--- " not in shown
 
 
-def test_on_a_narrow_terminal_they_stand_below_each_other():
-    with terminal("demo", COLUMNS="70") as person:
-        shown = person.wait_for("What next?")
-        assert person.end() == 0
-    assert shown.count("--- ") == 3
+def test_on_a_narrow_terminal_they_stand_below_each_other(monkeypatch, capsys):
+    monkeypatch.setattr(demo, "is_terminal", lambda: True)
+    monkeypatch.setenv("COLUMNS", "70")
+    demo._side_by_side({"One": "{}", "Two": "[]"})
+    assert capsys.readouterr().out.splitlines() == ["--- One", "{}", "--- Two", "[]"]
 
 
 def test_the_thread_of_the_demo_is_what_it_says():
