@@ -5,10 +5,11 @@ import pickle
 
 import pytest
 
-from dragoman.errors import MessageError
+from dragoman.errors import EncodeError, MessageError
 from dragoman.messages import (
     AIMessage,
     AIMessageChunk,
+    BaseMessage,
     ChatMessageChunk,
     FunctionMessage,
     HumanMessage,
@@ -221,3 +222,82 @@ def test_langchains_modules_show_the_names_it_shows():
     assert utils.ToolCall is content.ToolCall
     for module in (ai, base, utils):
         assert not hasattr(module, "nothing_of_that_name")
+
+
+class AnyText(str):
+    """Equal to every text, as tests of others use it."""
+
+    __slots__ = ()
+    __hash__ = str.__hash__
+
+    def __eq__(self, other):
+        return isinstance(other, str)
+
+
+def test_equality_asks_the_values_themselves():
+    given, assigned = HumanMessage("x", id=AnyText()), HumanMessage("x")
+    assigned.id = AnyText()
+    for message in (given, assigned):
+        assert message == HumanMessage("x", id="q")
+        assert HumanMessage("x", id="q") == message
+        assert message != HumanMessage("x")
+        assert message != HumanMessage("y", id="q")
+    assert HumanMessage("x") not in [None, 5, "x", AIMessage("x")]
+
+
+def _deep(levels):
+    value = {}
+    for _ in range(levels):
+        value = {"a": [value]}
+    return value
+
+
+@pytest.mark.parametrize("levels", [300, 5_000, 100_000])
+def test_deep_values_are_dumped_or_refused_with_a_reason(levels):
+    message = HumanMessage([{"type": "x", "value": _deep(levels)}], additional_kwargs=_deep(levels))
+    data = message_to_dict(message)["data"]
+    assert data["additional_kwargs"] is not message.additional_kwargs
+    inner, depth = data["additional_kwargs"], 0
+    while inner:
+        inner, depth = inner["a"][0], depth + 1
+    assert depth == levels
+    assert message.model_dump()["content"][0]["type"] == "x"
+    assert len(message.content_blocks) == 1
+    if levels > 300:
+        for write in (lambda: messages_to_json([message]), message.model_dump_json):
+            with pytest.raises(EncodeError, match="deep"):
+                write()
+
+
+def test_a_message_that_holds_itself_is_refused():
+    kwargs = {}
+    kwargs["self"] = kwargs
+    message = HumanMessage("x", additional_kwargs=kwargs)
+    with pytest.raises(EncodeError):
+        messages_to_json([message])
+    dumped = message.model_dump()["additional_kwargs"]
+    assert dumped is not kwargs
+
+
+class Own(BaseMessage):
+    """A user's message of no known kind."""
+
+    type: str = "own"
+    score: int = 0
+
+
+def test_the_base_class_takes_any_type_and_needs_one():
+    message = BaseMessage(content="x", type="foo")
+    assert message.type == message.role == "foo"
+    assert repr(message).endswith("type='foo')")
+    with pytest.raises(MessageError, match="type"):
+        BaseMessage("x")
+    assert messages_from_json(messages_to_json([message]))[0].type == "foo"
+
+
+def test_users_messages_of_no_known_kind_are_written_and_read():
+    message = Own("x", score=3)
+    data = messages_to_json([message])
+    assert messages_from_json(data, classes=[Own]) == [message]
+    plain = messages_from_json(data)[0]
+    assert (plain.type, plain.content, plain.score) == ("own", "x", 3)

@@ -55,6 +55,9 @@ __all__ = [
 _copy_struct: Callable[[Any], Any] = msgspec.Struct.__copy__  # pyright: ignore[reportAttributeAccessIssue]
 
 
+_NO_TYPE = "<no type>"  # BaseMessage itself has to be given one
+
+
 class TextAccessor(str):
     """The text of a message: a `str`; calling it as a method is deprecated."""
 
@@ -93,7 +96,7 @@ class BaseMessage(_Content, kw_only=True, dict=True, omit_defaults=True, tag_fie
     id: str | None = None
 
     __hash__: ClassVar[None] = None
-    _default_type: ClassVar[str] = ""
+    _default_type: ClassVar[str] = _NO_TYPE
     _role: ClassVar[str | None] = None
     _lazy: ClassVar[dict[str, Callable[[], Any]]] = {
         "additional_kwargs": dict,
@@ -157,7 +160,11 @@ class BaseMessage(_Content, kw_only=True, dict=True, omit_defaults=True, tag_fie
         if self.type != self._default_type:
             if _declares_type(type(self)):
                 return
+            if self._default_type == _NO_TYPE and self.type and isinstance(self.type, str):
+                return
             message = f"the type of {type(self).__name__} is {self._default_type!r}, not {short(self.type)}"
+            if self._default_type == _NO_TYPE:
+                message = f"{type(self).__name__} needs a type of its own"
             raise MessageError(message, path="type")
 
     def _check_dicts(self) -> None:
@@ -233,7 +240,7 @@ class BaseMessage(_Content, kw_only=True, dict=True, omit_defaults=True, tag_fie
             return NotImplemented
         for name in field_names(self.__class__):
             left, right = self._value(name), cast("BaseMessage", other)._value(name)
-            if left is not right and left != right:
+            if left is not right and not (left == right):
                 return False
         return vars(self) == vars(other)
 

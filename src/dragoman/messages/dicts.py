@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 
 from msgspec import UNSET
 
-from dragoman.errors import DecodeError, MessageError, short
+from dragoman.errors import DecodeError, EncodeError, MessageError, short
 from dragoman.messages.ai import AIMessageChunk
 from dragoman.messages.base import BaseMessage
 from dragoman.messages.fields import ASIDE, field_names
@@ -36,15 +36,38 @@ def _plain(value: Any) -> Any:
     kind = value.__class__
     if kind in _SCALARS:
         return value
-    if kind is dict:
-        return {
-            key: item if item.__class__ in _SCALARS else _plain(item) for key, item in value.items()
-        }
-    if kind is list:
-        return [item if item.__class__ in _SCALARS else _plain(item) for item in value]
+    try:
+        if kind is dict:
+            return {
+                key: item if item.__class__ in _SCALARS else _plain(item)
+                for key, item in value.items()
+            }
+        if kind is list:
+            return [item if item.__class__ in _SCALARS else _plain(item) for item in value]
+    except RecursionError:
+        return _plain_deep(value)
     if isinstance(value, BaseMessage):
         return dump(value)
     return value
+
+
+def _plain_deep(value: Any) -> Any:
+    """Do the same with a stack of its own, for what nests deeper than Python calls may."""
+    done: dict[int, Any] = {}  # what stands for a container, also inside itself
+    root: list[Any] = [None]
+    stack: list[tuple[Any, Any, Any]] = [(root, 0, value)]
+    while stack:
+        into, key, item = stack.pop()
+        if item.__class__ is not dict and item.__class__ is not list:
+            into[key] = dump(item) if isinstance(item, BaseMessage) else item
+            continue
+        copied = done.get(id(item))
+        if copied is None:
+            places: Any = item.items() if item.__class__ is dict else enumerate(item)
+            copied = done[id(item)] = dict(item) if item.__class__ is dict else list(item)
+            stack += [(copied, place, inner) for place, inner in places]
+        into[key] = copied
+    return root[0]
 
 
 @cache
@@ -103,7 +126,11 @@ def dump(
     if mode == "json":
         from dragoman._json import to_plain
 
-        return cast("dict[str, Any]", to_plain(fields))
+        try:
+            return cast("dict[str, Any]", to_plain(fields))
+        except RecursionError:
+            message_text = "the message nests too deeply, or holds itself"
+            raise EncodeError(message_text) from None
     return fields
 
 
@@ -268,6 +295,9 @@ def _target(cls: type[BaseMessage], kind: Any) -> type[BaseMessage]:
     named = CLASSES.get(kind) if isinstance(kind, str) else None
     if named is not None and (own is BaseMessage or issubclass(named, cls)):
         return named
+    if named is None and cls is BaseMessage:
+        message = f"unknown message type {short(kind)}"
+        raise DecodeError(message, path="type", hint=f"one of {', '.join(CLASSES)}")
     if named is None or named is own:
         return cls
     message = f"the type of {cls.__name__} is {own._default_type!r}, not {short(kind)}"

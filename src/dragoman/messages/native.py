@@ -57,11 +57,12 @@ def _is_flat(message: BaseMessage) -> bool:
 
 def _as_dict(message: BaseMessage, path: str) -> dict[str, Any]:
     cls = nearest_class(type(message))
-    written: dict[str, Any] = {"type": cls._default_type}
+    kind = message.type if cls is BaseMessage else cls._default_type
+    written: dict[str, Any] = {"type": kind}
     for name in field_names(type(message)):
         value = message._value(name)
         if name == "type":
-            if value != cls._default_type:
+            if value != kind:
                 written["@type"] = value
         elif value is not None and not (name in message._lazy and not value):
             written[name] = to_plain(value, f"{path}.{name}")
@@ -71,7 +72,7 @@ def _as_dict(message: BaseMessage, path: str) -> dict[str, Any]:
             written["tool_call_chunks"] = to_plain(raw, f"{path}.tool_call_chunks")
             written.pop("tool_calls", None)
             written.pop("invalid_tool_calls", None)
-    if cls is not type(message):
+    if cls is not type(message) or cls is BaseMessage:
         written.setdefault("@class", type(message).__name__)
     if message.__dict__:
         known = field_names(type(message))
@@ -96,7 +97,11 @@ def messages_to_json(messages: Sequence[BaseMessage]) -> bytes:
         if not isinstance(message, BaseMessage):
             text = f"expected a message, got {type(message).__name__}"
             raise EncodeError(text, path=f"$[{position}]")
-        flat.append(message if _is_flat(message) else _as_dict(message, f"$[{position}]"))
+        try:
+            flat.append(message if _is_flat(message) else _as_dict(message, f"$[{position}]"))
+        except RecursionError:
+            text = "the message nests too deeply, or holds itself"
+            raise EncodeError(text, path=f"$[{position}]") from None
     try:
         return _encoder.encode(flat)
     except (UnicodeEncodeError, TypeError, ValueError, RecursionError):
@@ -170,6 +175,9 @@ def _read_one(item: Any, path: str, classes: Sequence[type[BaseMessage]]) -> Bas
         raise DecodeError(text, path=path)
     kind: Any = item.get("type")
     cls = CLASSES.get(kind) if isinstance(kind, str) else None
+    if cls is None and isinstance(kind, str) and "@class" in item:
+        cls = BaseMessage  # a subclass of nothing but the base
+        item = {**item, "@type": kind}
     if cls is None:
         text = f"unknown message type {short(kind)}"
         raise DecodeError(text, path=f"{path}.type", hint=f"one of {', '.join(CLASSES)}")
@@ -181,6 +189,6 @@ def _read_one(item: Any, path: str, classes: Sequence[type[BaseMessage]]) -> Bas
         if issubclass(own, cls) and own.__name__ == named:
             del fields["@class"]
             return read_fields(own, fields, path)
-    if fields.get("type", cls._default_type) != cls._default_type:
+    if cls is not BaseMessage and fields.get("type", cls._default_type) != cls._default_type:
         fields["@type"] = fields.pop("type")  # a subclass's word; kept for who knows the class
     return read_fields(cls, fields, path)
