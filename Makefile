@@ -59,6 +59,7 @@ release-check: $(VENV)/.dev
 
 bench: $(VENV)/.bench
 	$(BIN)/python bench/bench.py --target dragoman
+	$(BIN)/python bench/convert.py
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .

@@ -114,7 +114,10 @@ def detect_api(body: dict[str, Any]) -> str:
         message = "the body has neither `messages` nor `contents` nor `input`"
         raise DecodeError(message, path="$", hint="name its wire with source=")
     shape = _Shape(body, messages)
-    return next((api for api, says_so in _SIGNS if says_so(shape)), "openai_chat")
+    for api, says_so in _SIGNS:
+        if says_so(shape):
+            return api
+    return "openai_chat"
 
 
 class _Shape:
@@ -132,6 +135,11 @@ class _Shape:
         has_bare_images: Whether a message has `images` that are text.
         has_object_arguments: Whether a call's arguments are an object, not JSON text.
     """
+
+    __slots__ = (
+        "body", "fields", "has_bare_images", "has_object_arguments", "has_signed_thinking",
+        "has_source", "has_text_thinking", "is_untagged", "kinds", "roles",
+    )  # fmt: skip
 
     def __init__(self, body: dict[str, Any], messages: list[Any]) -> None:
         self.body = body

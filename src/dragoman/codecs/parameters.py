@@ -4,6 +4,7 @@ Two wires may call different things by one name (`stream_options`, `metadata`): 
 not carried over. Reasoning effort and verbosity, which OpenAI's two wires spell differently, are.
 """
 
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -56,10 +57,13 @@ def fit_parameters(
         changes: Told every parameter that has no place there.
     """
     if target.api == "openai_chat" and target.provider in _NO_MARKS:
-        request.messages = [_unmarked(m, n, changes) for n, m in enumerate(request.messages)]
+        request.messages = [
+            m if m.content.__class__ is str else _unmarked(m, n, changes)
+            for n, m in enumerate(request.messages)
+        ]
     if not request.extra:
         return
-    known: frozenset[str] = import_module(f"dragoman.codecs.{target.api}.tables").PARAMETERS
+    known = _parameters_of(target.api)
     kept: dict[str, Any] = {}
     given = _move(request.extra, source, target, kept)
     for key, value in given.items():
@@ -76,12 +80,20 @@ def fit_parameters(
     request.extra = kept
 
 
+@cache
+def _parameters_of(api: str) -> frozenset[str]:
+    return import_module(f"dragoman.codecs.{api}.tables").PARAMETERS
+
+
 def _move(
     extra: dict[str, Any], source: Codec, target: Codec, kept: dict[str, Any]
 ) -> dict[str, Any]:
     """Put what only stands elsewhere into `kept`; return the rest."""
+    moved = _MOVED.get((source.api, target.api))
+    if moved is None:
+        return extra
     rest = dict(extra)
-    for path, place in _MOVED.get((source.api, target.api), {}).items():
+    for path, place in moved.items():
         key, _, inner = path.partition(".")
         value = rest.get(key)
         if inner:
@@ -105,8 +117,6 @@ def _move(
 def _unmarked(message: BaseMessage, n: int, changes: list[Change]) -> BaseMessage:
     """Return a message without cache marks; the same one if it has none."""
     content: Any = message.content
-    if isinstance(content, str):
-        return message
     blocks = [_without_mark(block) for block in content]
     if all(a is b for a, b in zip(blocks, content, strict=True)):
         return message
