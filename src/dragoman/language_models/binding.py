@@ -11,7 +11,7 @@ from dragoman.utils.function_calling import convert_to_openai_tool
 __all__ = ["ToolBinding", "tools_kwargs"]
 
 # Words that users write for one choice, and ours for it.
-CHOICES = {"required": "any", True: "any", False: None}
+CHOICES: dict[str | bool, str | None] = {"required": "any", True: "any", False: None}
 # A dict with one of these describes a function; any other is a tool of the provider's own.
 FUNCTION_KEYS = frozenset({"parameters", "input_schema", "toolSpec", "properties"})
 

@@ -1,19 +1,18 @@
 """What a model can do, as data: the keys of `BaseChatModel.profile`."""
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, with_config
 from typing_extensions import TypedDict
 
 __all__ = ["ModelProfile", "ModelProfileRegistry"]
 
 
+# A key that is new in the data set stays, with a warning.
+@with_config(ConfigDict(extra="allow"))
 class ModelProfile(TypedDict, total=False):
     """Capabilities of a model; a key that is missing is not known.
 
     Sizes are in tokens. Names follow the public data set of models.dev, read 2026-11.
     """
-
-    # A key that is new in the data set stays, with a warning.
-    __pydantic_config__ = ConfigDict(extra="allow")  # pyright: ignore[reportGeneralTypeIssues]
 
     name: str
     status: str

@@ -68,7 +68,7 @@ class FewShotPromptTemplate(ExampleSource, StringPromptTemplate):
             check_valid_template(
                 template, self.template_format, [*self.input_variables, *self.partial_variables]
             )
-        self.input_variables = [
+        self.input_variables: list[str] = [
             name
             for name in get_template_variables(template, self.template_format)
             if name not in self.partial_variables

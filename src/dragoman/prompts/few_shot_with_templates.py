@@ -47,7 +47,7 @@ class FewShotPromptWithTemplates(ExampleSource, StringPromptTemplate):
                     f"expected {expected}"
                 )
                 raise ValueError(message)
-        self.input_variables = sorted(names - set(self.partial_variables))
+        self.input_variables: list[str] = sorted(names - set(self.partial_variables))
         return self
 
     @classmethod
