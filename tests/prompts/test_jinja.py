@@ -150,3 +150,46 @@ def test_b82_no_expression_reaches_an_attribute(piece, steps):
     assert "hunter2" not in text
     assert "<class" not in text
     assert "bound method" not in text
+
+
+@pytest.mark.parametrize(
+    "template", ["{{ range }}", "{{ range ~ '' }}", "{{ [range]|join }}", "{{ range|string }}"]
+)
+def test_b82_a_range_that_is_not_called_is_a_variable(template):
+    prompt = PromptTemplate.from_template(template, template_format="jinja2")
+
+    assert prompt.input_variables == ["range"]
+    assert prompt.format(range="1-9") == "1-9"
+    assert prompt.format() == ""
+
+
+def test_b82_the_function_range_is_not_printed():
+    template = "{% for i in range(3) %}{{ i }}{% endfor %}"
+    assert PromptTemplate.from_template(template, template_format="jinja2").format() == "012"
+    with pytest.raises(ValueError, match="range"):
+        PromptTemplate.from_template(template + "{{ range ~ '' }}", template_format="jinja2")
+
+
+@pytest.mark.parametrize(
+    ("template", "value"),
+    [
+        ("{{ a }}", len),
+        ("{{ a }}", "x".upper),
+        ("{{ a }}", dict),
+        ("{{ self }}", 1),
+        ("{% macro f() %}x{% endmacro %}{{ f }}", 1),
+    ],
+)
+def test_b82_no_function_or_class_is_printed(template, value):
+    prompt = PromptTemplate.from_template(template, template_format="jinja2")
+
+    with pytest.raises(ValueError, match="function or class"):
+        prompt.format(**dict.fromkeys(prompt.input_variables, value))
+
+
+def test_functions_of_the_template_are_called_as_before():
+    template = (
+        "{% macro f(x) %}<{{ x }}>{% endmacro %}{% for i in range(2) %}{{ f(i) }}{% endfor %}"
+    )
+
+    assert PromptTemplate.from_template(template, template_format="jinja2").format() == "<0><1>"

@@ -44,3 +44,11 @@ def test_a_fallback_takes_over_when_a_model_is_used_up():
     spare = GenericFakeChatModel(messages=iter(["spare"]))
 
     assert _used_up().with_fallbacks([spare]).invoke("x").content == "spare"
+
+
+def test_a_function_that_only_async_calls_can_use_is_shown_so():
+    async def later(x):
+        return x
+
+    assert repr(RunnableLambda(later)) == "RunnableLambda(afunc=later)"
+    assert repr(RunnableLambda(_next_of_nothing, afunc=later)) == "RunnableLambda(_next_of_nothing)"

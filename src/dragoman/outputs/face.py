@@ -44,7 +44,7 @@ def merge_info(
 class OutputModel(msgspec.Struct, kw_only=True):
     """The base of all outputs."""
 
-    __hash__: ClassVar[None] = None  # pyright: ignore[reportAssignmentType] - as pydantic models without `frozen`
+    __hash__: ClassVar[None] = None  # pyright: ignore[reportIncompatibleMethodOverride] - as pydantic models without `frozen`
 
     show_defaults: ClassVar[bool] = True
 

@@ -9,6 +9,7 @@ read, the rest when it is rendered; both raise jinja2's SecurityError.
 
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, cast
 
 from dragoman._need import need
@@ -101,13 +102,26 @@ def _environment() -> Any:  # noqa: C901 - one small class; its methods are the 
                 raise _refuse(message)
             return super().call_binop(context, operator, left, right)
 
-    environment = DataEnvironment(autoescape=False)
+    runtime = need("jinja2.runtime", "prompts")
+    machinery = (*_CODE, runtime.Macro, runtime.TemplateReference)
+
+    def printed(value: Any) -> Any:
+        if isinstance(value, machinery):
+            message = "a function or class in place of text"
+            raise _refuse(message)
+        return value
+
+    environment = DataEnvironment(autoescape=False, finalize=printed)
     environment.globals = {"range": sandbox.safe_range}
     for name in _NO_FILTERS:
         environment.filters.pop(name, None)
     for name in _WIDE_FILTERS:
         environment.filters[name] = _narrow(environment.filters[name])
     return environment
+
+
+_CODE = (FunctionType, BuiltinFunctionType, MethodType, type)
+"""What prints as an address of this process."""
 
 
 def _narrow(function: Any) -> Any:
@@ -151,7 +165,17 @@ def _read(template: str) -> tuple[Any, tuple[str, ...]]:
     for node in tree.find_all((nodes.Getattr, nodes.Getitem, nodes.Filter, nodes.Call)):
         if (problem := _problem_of(node, nodes)) is not None:
             raise _refuse(problem)
-    names = meta.find_undeclared_variables(tree) - set(environment.globals)
+    n_called = sum(
+        isinstance(call.node, nodes.Name) and call.node.name == "range"
+        for call in tree.find_all(nodes.Call)
+    )
+    n_named = sum(name.name == "range" for name in tree.find_all(nodes.Name))
+    if n_called and n_named > n_called:
+        message = "`range` without a call"
+        raise _refuse(message)
+    names = meta.find_undeclared_variables(tree)
+    if n_named and not n_called:
+        names |= {"range"}  # a variable that is called so
     return environment.from_string(template), tuple(sorted(names))
 
 
@@ -183,4 +207,8 @@ def render_jinja(template: str, values: Mapping[str, Any]) -> str:
     >>> render_jinja("{{ user.name }}", {"user": {"name": "Ada"}})
     'Ada'
     """
-    return cast("str", _read(template)[0].render(dict(values)))
+    compiled, names = _read(template)
+    data = dict(values)
+    if "range" in names:
+        data.setdefault("range", "")  # not the function, whatever is missing
+    return cast("str", compiled.render(data))

@@ -99,7 +99,9 @@ class RunnableLambda(Streaming[Input, Output]):
 
     @override
     def __repr__(self) -> str:
-        return f"RunnableLambda({self._text})"
+        # The keyword shows that there is no sync function to call.
+        keyword = "" if hasattr(self, "func") else "afunc="
+        return f"RunnableLambda({keyword}{self._text})"
 
     # ------------------------------------------------------------ schemas
 
