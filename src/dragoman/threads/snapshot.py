@@ -50,23 +50,30 @@ class Snapshot(msgspec.Struct, frozen=True):
 
 
 def fold_entries(entries: Iterable[Entry]) -> tuple[list[BaseMessage], dict[str, Any]]:
-    """Return the messages and the state that entries, oldest first, lead to; one pass."""
+    """Return the messages and the state that entries, oldest first, lead to; one pass.
+
+    Each entry counts as one `add_messages`: an id that it removes and adds again keeps its place.
+    """
     messages: list[BaseMessage | None] = []
     places: dict[str, int] = {}
     state: dict[str, Any] = {}
     for entry in entries:
         state.update(entry.state)
+        removed: dict[str, None] = {}
         for message in entry.messages:
             id_val = message.id
             if isinstance(message, RemoveMessage):
                 if id_val == REMOVE_ALL_MESSAGES:
-                    messages, places = [], {}
-                elif (at := places.pop(str(id_val), None)) is not None:
-                    messages[at] = None
+                    messages, places, removed = [], {}, {}
+                elif id_val in places:
+                    removed[id_val] = None
             elif id_val is not None and id_val in places:
                 messages[places[id_val]] = message
+                removed.pop(id_val, None)
             else:
                 if id_val is not None:
                     places[id_val] = len(messages)
                 messages.append(message)
+        for id_val in removed:
+            messages[places.pop(id_val)] = None
     return [message for message in messages if message is not None], state
