@@ -265,7 +265,7 @@ class ModelInvalidRequestError(ModelStatusError):
 class ModelAuthenticationError(ModelStatusError):
     """The API key is missing or wrong (401)."""
 
-    code: ClassVar[ErrorCode] = ErrorCode.MODEL_AUTHENTICATION
+    code: ClassVar[ErrorCode | None] = ErrorCode.MODEL_AUTHENTICATION
 
 
 class ModelPermissionDeniedError(ModelStatusError):
@@ -275,14 +275,14 @@ class ModelPermissionDeniedError(ModelStatusError):
 class ModelNotFoundError(ModelStatusError):
     """No such model or address (404)."""
 
-    code: ClassVar[ErrorCode] = ErrorCode.MODEL_NOT_FOUND
+    code: ClassVar[ErrorCode | None] = ErrorCode.MODEL_NOT_FOUND
 
 
 class ModelRateLimitError(ModelStatusError):
     """Too many requests (429)."""
 
     is_retryable = True
-    code: ClassVar[ErrorCode] = ErrorCode.MODEL_RATE_LIMIT
+    code: ClassVar[ErrorCode | None] = ErrorCode.MODEL_RATE_LIMIT
 
 
 class ModelAPIError(ModelStatusError):
