@@ -21,7 +21,12 @@ def get_verbose() -> bool:
 
 
 def set_debug(value: bool) -> None:
-    """Let every run print its inputs and outputs."""
+    """Let every run print its inputs and outputs, in all threads, until it is set to False."""
+    from dragoman.callbacks.ambient import listen_everywhere
+    from dragoman.tracers.stdout import ConsoleCallbackHandler
+
+    if value != _settings["debug"]:
+        listen_everywhere(ConsoleCallbackHandler if value else None)
     _settings["debug"] = value
 
 

@@ -2,6 +2,8 @@
 
 import pytest
 
+from dragoman.callbacks.ambient import requested
+from dragoman.globals import set_debug
 from dragoman.language_models.fake_chat_models import FakeListChatModel
 from dragoman.output_parsers import StrOutputParser
 from dragoman.runnables import RunnableLambda
@@ -122,3 +124,18 @@ def test_what_is_no_json_has_a_fallback():
     cycle = []
     cycle.append(cycle)
     assert try_json_stringify(cycle, "-") == "-"
+
+
+def test_debug_prints_every_run_until_it_is_off(capsys):
+    set_debug(True)
+    try:
+        set_debug(True)
+        _chain().invoke("x")
+        said = capsys.readouterr().out
+    finally:
+        set_debug(False)
+    _chain().invoke("x")
+
+    assert said.count("Entering") == 3
+    assert capsys.readouterr().out == ""
+    assert requested(None) is False

@@ -5,7 +5,7 @@ That is the config of the chain it stands in, and the handlers that a `with` blo
 `requested` is the one question every call asks first. While it answers no, no manager is built.
 """
 
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -15,6 +15,7 @@ from dragoman.callbacks.base import BaseCallbackHandler, BaseCallbackManager
 __all__ = [
     "ambient_handlers",
     "is_bare",
+    "listen_everywhere",
     "register_configure_hook",
     "requested",
     "var_child_runnable_config",
@@ -25,6 +26,7 @@ var_child_runnable_config: ContextVar[Any] = ContextVar("child_runnable_config",
 """The config that calls inside a running chain inherit, or None outside of any."""
 
 _handlers: ContextVar[tuple[BaseCallbackHandler, ...]] = ContextVar("handlers", default=())
+_EVERYWHERE = "dragoman_everywhere"
 _hooks: list[tuple[ContextVar[Any], bool]] = []
 
 
@@ -43,6 +45,15 @@ def register_configure_hook(
         text = "`env_var` is not supported: set the context variable instead"
         raise ValueError(text)
     _hooks.append((context_var, inheritable))
+
+
+def listen_everywhere(handler_class: Callable[[], BaseCallbackHandler] | None) -> None:
+    """Let one handler of `handler_class` hear of every call of the process; None ends it."""
+    for hook in [hook for hook in _hooks if hook[0].name == _EVERYWHERE]:
+        _hooks.remove(hook)
+    if handler_class is not None:
+        variable: ContextVar[Any] = ContextVar(_EVERYWHERE, default=handler_class())  # noqa: B039 - one for all contexts is the point
+        _hooks.append((variable, True))
 
 
 @contextmanager
