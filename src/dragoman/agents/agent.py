@@ -12,7 +12,8 @@ from dragoman.agents.control import Interrupt
 from dragoman.agents.journal import Journal, Place
 from dragoman.agents.loop import Run
 from dragoman.agents.middleware.types import AgentMiddleware, overrides
-from dragoman.agents.model_step import ModelStep, tool_name
+from dragoman.agents.model_step import ModelStep
+from dragoman.agents.request import tool_name
 from dragoman.agents.runtime import Runtime
 from dragoman.agents.state import StateSchema
 from dragoman.agents.streaming import MODES, AsyncChannel, Channel, SyncChannel, aevents, events
@@ -127,10 +128,10 @@ class Agent(Runnable[Any, dict[str, Any]]):
             for step, (m, hook) in self.steps.items()
         }
         self._turn = [*phases["before_model"], "model"][0]
-        self.first_after_model = next(iter(phases["after_model"]), None)
-        self.last_after_model = next(iter(phases["after_model"][-1:]), None)
+        self.first_after_model: str | None = next(iter(phases["after_model"]), None)
+        self.last_after_model: str | None = next(iter(phases["after_model"][-1:]), None)
         self._ending = next(iter(phases["after_agent"]), None)
-        self.first_step = next(iter(phases["before_agent"]), self._turn)
+        self.first_step: str = next(iter(phases["before_agent"]), self._turn)
         self._next: dict[str, str | None] = {}
         for hook, then in (
             ("before_agent", self._turn),

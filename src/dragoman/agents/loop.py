@@ -7,13 +7,10 @@ that was not finished. One body serves sync and async.
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
-from dragoman._door import Door
 from dragoman.agents.calls import (
-    failed,
     in_call_order,
-    is_idempotent,
     last_reply,
     malformed,
     open_calls,
@@ -26,19 +23,12 @@ from dragoman.agents.control import (
     Interrupt,
     scope,
 )
-from dragoman.agents.journal import Journal, Place
+from dragoman.agents.course import Course
 from dragoman.agents.middleware.types import overrides
-from dragoman.agents.model_step import FailedResponse, answered
+from dragoman.agents.model_step import FailedResponse
 from dragoman.agents.request import ModelRequest, Outcome
-from dragoman.agents.runtime import Runtime
 from dragoman.agents.state import AgentStateError
-from dragoman.agents.streaming import Channel
-from dragoman.agents.structured_output import resolved
-from dragoman.errors import DragomanError
-from dragoman.messages import BaseMessage, RemoveMessage, ToolCall, ToolMessage
-
-if TYPE_CHECKING:
-    from dragoman.agents.agent import Agent
+from dragoman.messages import BaseMessage, RemoveMessage, ToolCall
 
 __all__ = ["Run"]
 
@@ -46,126 +36,10 @@ MAX_STRUCTURED_FAILURES = 3
 """A run ends with the error of the structured answer that fails this often in a row."""
 MAX_AT_ONCE = 32
 """How many calls are marked as running together, as the sync door has so many threads."""
-CANCELLED = "This tool call was cancelled before it was finished."
-LOST = "This tool call was interrupted; it may or may not have taken effect."
-SUPERSEDED = "This tool call was not executed: a new message came first."
-TRANSIENT = ("messages", "jump_to", "structured_response")
 
 
-class Run:
-    """One run of an agent on one state."""
-
-    def __init__(
-        self,
-        agent: "Agent",
-        door: Door,
-        journal: Journal,
-        runtime: Runtime[Any],
-        config: Any,
-        channel: Channel | None,
-        *,
-        max_turns: int,
-    ) -> None:
-        self.agent = agent
-        self.door = door
-        self.journal = journal
-        self.runtime = runtime
-        self.config = config
-        self.channel = channel
-        self.max_turns = max_turns
-        self.place = Place()
-        self.state: dict[str, Any] = {"messages": []}
-        self.resumed_at: str | None = None
-
-    # ------------------------------------------------------------------ beginning
-
-    async def start(self, given: Any) -> None:
-        """Read the thread, take the input, and write down where to begin.
-
-        Raises:
-            AgentStateError: If the input is none, or there is nothing to go on with.
-        """
-        messages, self.place = await self.journal.read(self.door)
-        self.state = {**self.place.fields, "messages": messages}
-        command = given if isinstance(given, Command) else Command(update=given)
-        if given is not None and command.resume is None:
-            await self._begin(command.update)
-            return
-        entries: list[BaseMessage] = []
-        if command.resume is not None:
-            self._answer(command.resume)
-            self.state, entries = self.agent.schema.reduced(
-                self.state, command.update, "the command"
-            )
-        elif self.place.node is None:
-            message = "there is no unfinished run to go on with; pass messages"
-            raise AgentStateError(message)
-        else:
-            self._answer_running()
-        self._restore_answer()
-        self.resumed_at = self.place.node
-        await self._note(entries)
-
-    async def change(self, values: Any) -> None:
-        """Reduce an update into the state from outside."""
-        messages, self.place = await self.journal.read(self.door)
-        self.state = {**self.place.fields, "messages": messages}
-        self.state, entries = self.agent.schema.reduced(self.state, values, "update_state")
-        await self._note(entries)
-
-    async def _begin(self, given: Any) -> None:
-        """Begin a new run; calls that an unfinished one left open are answered first."""
-        entries = self._close_open_calls(SUPERSEDED) if self.place.node is not None else []
-        update = self.agent.schema.given(given)
-        self.state.pop("structured_response", None)
-        self.state, added = self.agent.schema.reduced(self.state, update, "the input")
-        self.place = Place()
-        self.place.node = self.agent.first_step
-        await self._note(entries + added)
-
-    def _answer(self, resume: Any) -> None:
-        """Give the answer of an interrupt to the step that asked."""
-        questions = self.place.questions
-        if not questions:
-            message = "there is no interrupt to answer"
-            raise AgentStateError(message)
-        ids = {question["id"] for question in questions}
-        by_id = isinstance(resume, dict) and bool(resume) and set(resume) <= ids
-        if not by_id and len(questions) > 1:
-            message = f"{len(questions)} interrupts wait; pass Command(resume={{id: answer}}) with their ids"
-            raise AgentStateError(message)
-        left: list[dict[str, Any]] = []
-        for question in questions:
-            if by_id and question["id"] not in resume:
-                left.append(question)
-                continue
-            answer = resume[question["id"]] if by_id else resume
-            self.place.answers.setdefault(question["scope"], []).append(answer)
-        self.place.questions = left
-
-    def _answer_running(self) -> None:
-        """After a kill: answer the calls that were running, unless they may run again."""
-        for call in open_calls(self.state["messages"]):
-            id_val = call["id"] or ""
-            if id_val in self.place.running and id_val not in self.place.results:
-                self.place.running.remove(id_val)
-                if not is_idempotent(self.agent.tools.get(call["name"])):
-                    self.journal.result(call, [failed(call, LOST)], self.place)
-
-    def _restore_answer(self) -> None:
-        """On resuming: read the structured answer of the last reply again; threads keep no objects."""
-        agent = self.agent
-        last = last_reply(self.state["messages"])
-        if last is None or agent.response_format is None or self.place.node == "model":
-            return
-        has_tools = bool(agent.bound_tools)
-        strategy = resolved(agent.response_format, agent.model, has_tools=has_tools)
-        try:
-            value = answered(last, strategy).structured_response
-        except DragomanError:
-            return
-        if value is not None:
-            self.state["structured_response"] = value
+class Run(Course):
+    """One run of an agent on one state, walked step by step."""
 
     # ------------------------------------------------------------------ walking
 
@@ -258,16 +132,6 @@ class Run:
         for shown in told:
             await self.tell("updates", {source: shown})
         await self.tell("values", self.agent.schema.shown(self.state))
-
-    async def _note(self, entries: Sequence[BaseMessage]) -> None:
-        self.place.fields = {k: v for k, v in self.state.items() if k not in TRANSIENT}
-        await self.journal.write(self.door, entries, self.place)
-
-    async def tell(self, mode: str, value: Any) -> None:
-        """Tell the reader of the stream, and wait until it has read: no step runs ahead of it."""
-        if self.channel is not None:
-            self.channel.put(mode, value)
-            await self.channel.taken()
 
     # ------------------------------------------------------------------ hooks
 
@@ -408,37 +272,6 @@ class Run:
         if self.state.get("structured_response") is not None:
             return self.agent.jump("end")
         return self.agent.jump("model")
-
-    # ------------------------------------------------------------------ endings
-
-    def _close_open_calls(self, text: str) -> list[BaseMessage]:
-        """Answer the calls that are open, with stored results where there are any."""
-        closed: list[BaseMessage] = []
-        for call in open_calls(self.state["messages"]):
-            stored = self.journal.stored(self.place, call)
-            messages = [item for item in stored or [] if isinstance(item, ToolMessage)]
-            lost = text == SUPERSEDED and (call["id"] or "") in self.place.running
-            closed += messages or [failed(call, LOST if lost else text)]
-        closed += [malformed(call) for call in open_invalid_calls(self.state["messages"])]
-        ordered = list(in_call_order(self.state["messages"], closed))
-        update = {"messages": ordered} if ordered else None
-        self.state, entries = self.agent.schema.reduced(self.state, update, "the end")
-        return entries
-
-    def _cancelled(self, error: BaseException) -> None:
-        """Leave a valid thread behind: every call answered, no unfinished run."""
-        entries = self._close_open_calls(CANCELLED)
-        place = Place()
-        place.fields = {k: v for k, v in self.state.items() if k not in TRANSIENT}
-        try:
-            self.journal.close(entries, place)
-        except DragomanError as failure:
-            # The cancellation goes on; the thread is closed when its next run begins.
-            error.add_note(f"the thread could not be written: {failure}")
-
-    def output(self) -> dict[str, Any]:
-        """Return the state as callers see it."""
-        return self.agent.schema.shown(self.state)
 
 
 class _Stopped(BaseException):

@@ -7,7 +7,13 @@ from uuid import uuid4
 
 from dragoman._door import ASYNC, SYNC, Door, run
 from dragoman.agents.middleware.types import AgentMiddleware, overrides
-from dragoman.agents.request import ModelRequest, ModelResponse, Outcome, outcome_of
+from dragoman.agents.request import (
+    ModelRequest,
+    ModelResponse,
+    Outcome,
+    outcome_of,
+    tool_name,
+)
 from dragoman.agents.streaming import Channel
 from dragoman.agents.structured_output import (
     MultipleStructuredOutputsError,
@@ -24,7 +30,7 @@ from dragoman.messages import (
     message_chunk_to_message,
 )
 
-__all__ = ["FailedResponse", "ModelStep", "answered", "tool_name"]
+__all__ = ["FailedResponse", "ModelStep", "answered"]
 
 
 class ModelStep:
@@ -38,7 +44,7 @@ class ModelStep:
         name: str | None,
         can_run_unknown: bool,
     ) -> None:
-        self.layers = [
+        self.layers: list[AgentMiddleware[Any, Any]] = [
             m
             for m in middleware
             if overrides(m, "wrap_model_call") or overrides(m, "awrap_model_call")
@@ -144,11 +150,6 @@ class ModelStep:
         if tools:
             return request.model.bind_tools(tools, tool_choice=choice, **settings)
         return request.model.bind(**settings) if settings else request.model
-
-
-def tool_name(tool: Any) -> str:
-    """Return the name of a tool or function."""
-    return getattr(tool, "name", None) or getattr(tool, "__name__", type(tool).__name__)
 
 
 _METADATA = {"langgraph_node": "model"}

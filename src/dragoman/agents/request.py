@@ -179,3 +179,8 @@ def outcome_of(given: Any, inner: Outcome | None) -> Outcome:
         )
         raise TypeError(message)
     return Outcome(given, commands)
+
+
+def tool_name(tool: Any) -> str:
+    """Return the name of a tool or function."""
+    return getattr(tool, "name", None) or getattr(tool, "__name__", type(tool).__name__)

@@ -135,7 +135,7 @@ class ToolStep:
         timeout_s: float | None,
     ) -> None:
         self.tools = tools
-        self.layers = [
+        self.layers: list[AgentMiddleware[Any, Any]] = [
             m
             for m in middleware
             if overrides(m, "wrap_tool_call") or overrides(m, "awrap_tool_call")

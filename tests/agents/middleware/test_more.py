@@ -1,5 +1,7 @@
 """Personal data, the list of steps, chosen tools, made-up results."""
 
+from importlib import import_module
+
 import pytest
 from tests.agents.support import HI, add, call, calls, fail, model, results, texts
 
@@ -221,3 +223,25 @@ async def test_results_are_made_up(tools, expected, how):
     )
     state = agent.invoke(HI) if how == "invoke" else await agent.ainvoke(HI)
     assert [r[1] for r in results(state)] == expected
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        ("model_call_limit", "ModelCallLimitExceededError"),
+        ("tool_call_limit", "ToolCallLimitExceededError"),
+        ("model_fallback", "ModelFallbackMiddleware"),
+        ("model_retry", "ModelRetryMiddleware"),
+        ("tool_retry", "ToolRetryMiddleware"),
+        ("human_in_the_loop", "HITLRequest"),
+        ("summarization", "SummarizationMiddleware"),
+        ("context_editing", "ClearToolUsesEdit"),
+        ("todo", "PlanningState"),
+        ("pii", "PIIDetectionError"),
+        ("tool_selection", "LLMToolSelectorMiddleware"),
+        ("tool_emulator", "LLMToolEmulator"),
+        ("types", "ModelRequest"),
+    ],
+)
+def test_modules_have_langchain_s_names(module, name):
+    assert hasattr(import_module(f"dragoman.agents.middleware.{module}"), name)

@@ -81,7 +81,9 @@ class ContextEditingMiddleware(AgentMiddleware[Any, Any]):
         edits: Iterable[ClearToolUsesEdit] | None = None,
         token_count_method: Literal["approximate", "model"] = "approximate",
     ) -> None:
-        self.edits = list(edits) if edits is not None else [ClearToolUsesEdit()]
+        self.edits: list[ClearToolUsesEdit] = (
+            list(edits) if edits is not None else [ClearToolUsesEdit()]
+        )
         self.token_count_method = token_count_method
 
     def _edited(self, request: ModelRequest) -> ModelRequest:

@@ -17,7 +17,7 @@ class ModelFallbackMiddleware(AgentMiddleware[Any, Any]):
     """
 
     def __init__(self, first_model: Any, *additional_models: Any) -> None:
-        self.models = [_made(model) for model in (first_model, *additional_models)]
+        self.models: list[Any] = [_made(model) for model in (first_model, *additional_models)]
 
     async def _run(self, door: Door, request: ModelRequest, handler: Any) -> ModelAnswer:
         tries = [request, *(request.override(model=model) for model in self.models)]

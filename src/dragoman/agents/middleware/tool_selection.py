@@ -5,7 +5,7 @@ from typing import Any
 
 from dragoman._door import ASYNC, SYNC, Door, run
 from dragoman.agents.middleware.types import AgentMiddleware, ModelAnswer, ModelRequest
-from dragoman.agents.model_step import tool_name
+from dragoman.agents.request import tool_name
 from dragoman.messages import HumanMessage, SystemMessage
 
 __all__ = ["LLMToolSelectorMiddleware"]
@@ -40,7 +40,7 @@ class LLMToolSelectorMiddleware(AgentMiddleware[Any, Any]):
         self.model = model
         self.system_prompt = system_prompt
         self.max_tools = max_tools
-        self.always_include = list(always_include or [])
+        self.always_include: list[str] = list(always_include or [])
 
     async def _chosen(self, door: Door, request: ModelRequest) -> ModelRequest:
         """Return the request with the tools that were chosen.

@@ -1,0 +1,8 @@
+"""The name under which LangChain has it; see `call_limits`."""
+
+from dragoman.agents.middleware.call_limits import (
+    ModelCallLimitExceededError,
+    ModelCallLimitMiddleware,
+)
+
+__all__ = ["ModelCallLimitExceededError", "ModelCallLimitMiddleware"]

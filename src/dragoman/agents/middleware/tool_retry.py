@@ -1,0 +1,5 @@
+"""The name under which LangChain has it; see `retries`."""
+
+from dragoman.agents.middleware.retries import ToolRetryMiddleware
+
+__all__ = ["ToolRetryMiddleware"]
