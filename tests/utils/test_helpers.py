@@ -91,3 +91,13 @@ async def test_async_iterables_in_batches():
     assert aiter.aclosing is aclosing
     assert [batch async for batch in aiter.abatch_iterate(2, three())] == [[0, 1], [2]]
     assert not is_interactive_env()
+
+
+def test_names_are_where_langchain_users_import_them_from():
+    from dragoman.output_parsers import json as parsers_json
+    from dragoman.utils import get_colored_text as here
+    from dragoman.utils import json as utils_json
+
+    assert here is get_colored_text
+    for name in ("parse_partial_json", "parse_json_markdown", "parse_and_check_json_markdown"):
+        assert getattr(parsers_json, name) is getattr(utils_json, name)

@@ -12,9 +12,19 @@ from dragoman.output_parsers._refusal import raise_if_refused
 from dragoman.output_parsers.format_instructions import JSON_FORMAT_INSTRUCTIONS
 from dragoman.output_parsers.transform import BaseCumulativeTransformOutputParser
 from dragoman.outputs import Generation
-from dragoman.utils.json import parse_json_markdown
+from dragoman.utils.json import (
+    parse_and_check_json_markdown,
+    parse_json_markdown,
+    parse_partial_json,
+)
 
-__all__ = ["JsonOutputParser", "SimpleJsonOutputParser"]
+__all__ = [
+    "JsonOutputParser",
+    "SimpleJsonOutputParser",
+    "parse_and_check_json_markdown",
+    "parse_json_markdown",
+    "parse_partial_json",
+]
 
 
 def schema_text(model: Any) -> str:
