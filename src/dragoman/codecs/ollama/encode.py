@@ -184,6 +184,10 @@ class _Encoder:
                 wire["thinking"] = reasoning
             else:
                 note(self._changes, path, "dropped_reasoning", "another provider's reasoning")
+        if sealed := _sealed(message):
+            # A seal without words is nothing that a model or a person would have read.
+            text = "signed reasoning is not for this wire"
+            note(self._changes, path, "dropped_reasoning", text, lossy=any(sealed))
 
 
 _MEDIA = ("image", "audio", "video", "file", "text-plain")
@@ -212,6 +216,17 @@ def _image(block: dict[str, Any], path: str) -> str:
         )
         raise EncodeError(text, path=path, hint="it takes images as base64")
     return media.base64
+
+
+def _sealed(message: AIMessage) -> list[str]:
+    """Return the texts of signed and encrypted reasoning."""
+    if isinstance(message.content, str):
+        return []
+    return [
+        str(b.get("reasoning") or "")
+        for b in message.content
+        if isinstance(b, dict) and b.get("type") == "reasoning" and b.get("extras")
+    ]
 
 
 def _reasoning(message: AIMessage) -> str:

@@ -189,6 +189,7 @@ class AssistantWriter:
         dialect = self._dialect
         details: list[dict[str, Any]] = []
         texts: list[str] = []
+        has_blocks = any(block.get("type") == "reasoning" for block in blocks)
         for block in blocks:
             if block.get("type") != "reasoning":
                 continue
@@ -206,9 +207,11 @@ class AssistantWriter:
             wire["reasoning_details"] = details
         if texts and takes_plain and dialect.reasoning and not takes_details:
             wire[dialect.reasoning] = "".join(texts)
-        elif (texts or details) and not (_REASONING & wire.keys()):
+        elif (texts or details or has_blocks) and not (_REASONING & wire.keys()):
             text = f"{dialect.provider} takes no reasoning back here"
-            note(self._changes, path, "dropped_reasoning", text)
+            # A seal without words is nothing that a model or a person would have read.
+            is_lossy = any(texts) or bool(details)
+            note(self._changes, path, "dropped_reasoning", text, lossy=is_lossy)
 
 
 def _says_the_same(kept: Any, message: AIMessage) -> bool:

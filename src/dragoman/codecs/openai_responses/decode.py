@@ -43,7 +43,8 @@ def decode_response(body: dict[str, Any], dialect: Dialect) -> AIMessage:
         reader.read(body)
         error.partial = reader.message()
         raise error
-    if body.get("error") and not isinstance(body.get("output"), list):
+    is_error = body.get("error") or body.get("type") == "error"
+    if is_error and not isinstance(body.get("output"), list):
         raise wire_error(None, body, provider=dialect.provider)
     reader.read(body)
     return reader.message()
