@@ -193,3 +193,77 @@ def test_arguments_of_any_depth_never_overflow_the_stack(depth, opening):
     whole = message_chunk_to_message(chunk)
     assert whole.tool_calls == []
     assert whole.invalid_tool_calls[0]["args"] == opening * depth
+
+
+def _steps(work, size):
+    """Return how many lines of this package's code run for a stream of `size` chunks."""
+    import sys
+
+    count = 0
+
+    def local(_frame, event, _arg):
+        nonlocal count
+        count += event == "line"
+        return local
+
+    def trace(frame, _event, _arg):
+        return local if "dragoman" in frame.f_code.co_filename else None
+
+    sys.settrace(trace)
+    try:
+        work(size)
+    finally:
+        sys.settrace(None)
+    return count
+
+
+def _fragment_of(number, **fields):
+    given = {"name": "f", "args": "{}", "id": None, "index": None, "type": "tool_call_chunk"}
+    return {**given, **{key: value(number) for key, value in fields.items()}}
+
+
+MANY = {
+    "calls by index": {"index": lambda n: n},
+    "calls by id": {"id": lambda n: f"c{n}"},
+    "calls all at index 0": {"index": lambda n: 0},
+    "calls at index 0 by id": {"index": lambda n: 0, "id": lambda n: f"c{n}"},
+}
+
+
+@pytest.mark.parametrize("fields", MANY.values(), ids=MANY)
+def test_many_calls_cost_what_their_number_is(fields):
+    def work(size):
+        chunks = [
+            AIMessageChunk("", tool_call_chunks=[_fragment_of(n, **fields)]) for n in range(size)
+        ]
+        assert len(sum(chunks).tool_calls) == size
+
+    assert _steps(work, 400) < 5 * _steps(work, 100)
+
+
+def test_many_blocks_of_one_index_cost_what_their_number_is():
+    def work(size):
+        blocks = [{"type": "text", "text": "a", "index": 0, "id": f"i{n}"} for n in range(size)]
+        assert len(sum([AIMessageChunk([block]) for block in blocks]).content) == size
+
+    assert _steps(work, 400) < 5 * _steps(work, 100)
+
+
+def test_indexes_and_types_that_cannot_be_keys_merge_too():
+    one = AIMessageChunk([{"type": "text", "text": "a", "index": [1], "id": {"x": 1}}])
+    two = AIMessageChunk([{"type": "text", "text": "b", "index": [1]}, {"type": {}, "index": 0}])
+    assert (one + two).content[0]["text"] == "ab"
+
+
+def test_lists_in_metadata_grow_without_changing_any_chunk():
+    chunks = [
+        AIMessageChunk("", response_metadata={"logprobs": {"content": [n]}}) for n in range(5)
+    ]
+    shown = []
+    total = chunks[0]
+    for chunk in chunks[1:]:
+        total = total + chunk
+        shown.append(total.response_metadata["logprobs"]["content"])
+    assert shown == [[0, 1], [0, 1, 2], [0, 1, 2, 3], [0, 1, 2, 3, 4]]
+    assert [c.response_metadata["logprobs"]["content"] for c in chunks] == [[n] for n in range(5)]
+    assert sum(chunks).response_metadata == total.response_metadata

@@ -86,11 +86,13 @@ class Call:
         "in_string",
         "index",
         "name",
+        "number",
         "pieces",
     )
 
-    def __init__(self, fragment: Any, index: int | str | None) -> None:
+    def __init__(self, fragment: Any, index: int | str | None, number: int) -> None:
         self.first = fragment
+        self.number = number
         self.index = index
         self.id: str | None = fragment.get("id") or None
         self.name: str | None = fragment.get("name") or None
@@ -143,18 +145,19 @@ class Call:
 class Fragments:
     """An append-only list of fragments, and the calls assembled from them so far."""
 
-    __slots__ = ("_calls", "_consumed", "items")
+    __slots__ = ("_consumed", "_open", "items")
 
     def __init__(self, items: list[Any]) -> None:
         self.items = items
-        self._calls: list[Call] = []
+        self._open = _Open()
         self._consumed = 0
 
     def calls(self, length: int) -> list[Call]:
         """Return the calls that the first `length` fragments make."""
         if self._consumed > length:  # an older chunk is read after a newer one: start afresh
             return Fragments(self.items[:length]).calls(length)
-        calls = self._calls
+        opened = self._open
+        calls = opened.calls
         last = calls[-1] if calls else None
         for fragment in self.items[self._consumed : length]:
             if last is not None and not fragment.get("id") and not fragment.get("name"):
@@ -164,70 +167,107 @@ class Fragments:
                     if args:
                         last.pieces.append(args)
                     continue
-            _feed(calls, fragment)
+            opened.feed(fragment)
             last = calls[-1]
         self._consumed = length
         return calls
 
 
-def _feed(calls: list[Call], fragment: Any) -> None:
-    index = fragment.get("index")
-    if index.__class__ is str:
-        index = fragment_index(index)
-    id_val: str | None = fragment.get("id")
-    name: str | None = fragment.get("name")
-    args: str | None = fragment.get("args")
-    # A fragment with an error is a whole call that was given as invalid.
-    call = None if "error" in fragment else _owner(calls, index, id_val or None, name or None, args)
-    if call is None:
-        call = Call(fragment, index)
-        calls.append(call)
-    else:
-        call.id = call.id or id_val or None
-        call.name = call.name or name or None
-        if call.index is None:
-            call.index = index
-        if fragment.get("extras"):
-            call.extras = {**(call.extras or {}), **fragment["extras"]}
-    if args:
-        call.pieces.append(args)
+class _Open:
+    """The calls of a stream, found by what later fragments name them by: nothing is searched."""
 
+    __slots__ = ("_by_id", "_by_index", "_by_pair", "_without_index", "calls")
 
-def _owner(
-    calls: list[Call],
-    index: int | str | None,
-    id_val: str | None,
-    name: str | None,
-    args: str | None,
-) -> Call | None:
-    """Return the open call a fragment belongs to, or None if it opens one."""
-    call: Call | None = None
-    if index is not None:
-        same = [c for c in calls if c.index == index]
+    def __init__(self) -> None:
+        self.calls: list[Call] = []
+        self._by_index: dict[int | str, Call] = {}  # the last one with an index
+        self._by_pair: dict[tuple[int | str, str], Call] = {}
+        self._by_id: dict[str, Call] = {}
+        self._without_index: dict[str, Call] = {}  # the first one with an id and no index
+
+    def feed(self, fragment: Any) -> None:
+        """Add a fragment to the call it belongs to, or to a new one."""
+        index = fragment.get("index")
+        if index.__class__ is str:
+            index = fragment_index(index)
+        id_val: str | None = fragment.get("id") or None
+        name: str | None = fragment.get("name") or None
+        args: str | None = fragment.get("args")
+        # A fragment with an error is a whole call that was given as invalid.
+        call = None if "error" in fragment else self._owner(index, id_val, name, args)
+        if call is None:
+            call = Call(fragment, index, len(self.calls))
+            self.calls.append(call)
+            self._note(call)
+        else:
+            call.name = call.name or name
+            if (call.id is None and id_val) or (call.index is None and index is not None):
+                call.id = call.id or id_val
+                if call.index is None:
+                    call.index = index
+                self._note(call)
+            if fragment.get("extras"):
+                call.extras = {**(call.extras or {}), **fragment["extras"]}
+        if args:
+            call.pieces.append(args)
+
+    def _note(self, call: Call) -> None:
+        """Remember what a call can be found by."""
+        index, id_val = call.index, call.id
+        if index is not None:
+            last = self._by_index.get(index)
+            if last is None or last.number < call.number:
+                self._by_index[index] = call
+            if id_val:
+                self._by_pair[index, id_val] = call
         if id_val:
-            call = next((c for c in reversed(same) if c.id == id_val), None)
-            if call is None and same and same[-1].id is None:
-                call = same[-1]
-            if call is None and not same:  # a call opened without an index gets it late
-                call = next((c for c in calls if c.index is None and c.id == id_val), None)
-        elif same:
-            call = same[-1]
-        elif not name and calls and calls[-1].index is None:
+            last = self._by_id.get(id_val)
+            if last is None or last.number < call.number:
+                self._by_id[id_val] = call
+            if index is None:
+                first = self._without_index.get(id_val)
+                if first is None or first.index is not None:
+                    self._without_index[id_val] = call
+
+    def _owner(
+        self, index: int | str | None, id_val: str | None, name: str | None, args: str | None
+    ) -> Call | None:
+        """Return the open call a fragment belongs to, or None if it opens one."""
+        call = self._named(index, id_val, name)
+        if call is None or call.error is not None:
+            return None
+        if name and call.name and name != call.name:
+            return None
+        starts = bool(name or (id_val and call.id is None))
+        if starts and args and not args.isspace() and call.is_complete():
+            return None
+        return call
+
+    def _named(self, index: int | str | None, id_val: str | None, name: str | None) -> Call | None:
+        """Return the call that a fragment names by its index, its id, or by naming none."""
+        calls = self.calls
+        call: Call | None = None
+        if index is not None:
+            last = self._by_index.get(index)
+            if id_val:
+                call = self._by_pair.get((index, id_val))
+                if call is None and last is not None and last.id is None:
+                    call = last
+                if call is None and last is None:  # opened without an index, gets it late
+                    call = self._without_index.get(id_val)
+                    if call is not None and call.index is not None:
+                        call = None
+            elif last is not None:
+                call = last
+            elif not name and calls and calls[-1].index is None:
+                call = calls[-1]
+        elif id_val:
+            call = self._by_id.get(id_val)
+            if call is None and calls and calls[-1].id is None:
+                call = calls[-1]
+        elif calls:
             call = calls[-1]
-    elif id_val:
-        call = next((c for c in reversed(calls) if c.id == id_val), None)
-        if call is None and calls and calls[-1].id is None:
-            call = calls[-1]
-    elif calls:
-        call = calls[-1]
-    if call is None or call.error is not None:
-        return None
-    if name and call.name and name != call.name:
-        return None
-    starts = bool(name or (id_val and call.id is None))
-    if starts and args and not args.isspace() and call.is_complete():
-        return None
-    return call
+        return call
 
 
 def read_calls(

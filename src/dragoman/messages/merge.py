@@ -110,9 +110,11 @@ class _Blocks:
 
     def __init__(self) -> None:
         self.items: list[Any] = []
-        self.open: dict[tuple[Any, Any], list[int]] = {}
+        self.open: dict[Any, int] = {}  # the first block of an index and type
+        self.by_id: dict[Any, int] = {}  # the block of an index, type and id
         self.tail: list[str] | None = None  # the pieces of a bare text at the end
         self.pending: dict[int, dict[str, list[str]]] = {}
+        self.owned: dict[int, Any] = {}
 
     def flush(self) -> None:
         if self.tail is not None and len(self.tail) > 1:
@@ -149,12 +151,16 @@ class _Blocks:
         if item.__class__ is dict:
             index = fragment_index(item.get("index"))
             if index is not None:
-                key = (index, item.get("type"))
-                for at in self.open.setdefault(key, []):
-                    if _same_id(self.items[at], item):
-                        self.merge(at, item)
-                        return
-                self.open[key].append(len(self.items))
+                key, id_val = _hashable((index, item.get("type"))), item.get("id")
+                at = self.open.setdefault(key, len(self.items))
+                if at < len(self.items) and id_val and self.items[at].get("id"):
+                    # only the first block may be without an id
+                    at = self.by_id.get((key, _hashable(id_val)), len(self.items))
+                if id_val:
+                    self.by_id.setdefault((key, _hashable(id_val)), at)
+                if at < len(self.items):
+                    self.merge(at, item)
+                    return
         self.items.append(item)
 
     def merge(self, at: int, item: dict[str, Any]) -> None:
@@ -176,7 +182,7 @@ class _Blocks:
                 if value != "":
                     block[key] = value
             else:
-                block[key] = _merge_value(old, value, text=True)
+                block[key] = _merge_value(old, value, text=True, owned=self.owned)
 
     def joined(self) -> list[Any]:
         self.flush()
@@ -187,33 +193,63 @@ class _Blocks:
         return self.items
 
 
+def _hashable(value: Any) -> Any:
+    """Return a key for a value that may be anything."""
+    try:
+        hash(value)
+    except TypeError:
+        return repr(value)
+    return value
+
+
 def _same_id(left: Any, right: Any) -> bool:
     a: Any = left.get("id") if left.__class__ is dict else None
     b: Any = right.get("id") if right.__class__ is dict else None
     return not a or not b or a == b
 
 
-def _merge_value(left: Any, right: Any, *, text: bool) -> Any:
-    """Return two values of one key merged; strings are joined only if `text`."""
+def _merge_value(left: Any, right: Any, *, text: bool, owned: dict[int, Any] | None = None) -> Any:
+    """Return two values of one key merged; strings are joined only if `text`.
+
+    Args:
+        left: What there is.
+        right: What is added; not changed.
+        text: Whether strings are pieces of a text.
+        owned: Containers made by this fold, by their `id`: they are added to in place, so that a
+            list that grows with every piece costs what is added. Others are copied first.
+    """
     if right is None:
         return left
     if left is None:
         return right
     if left.__class__ is dict and right.__class__ is dict:
-        merged = dict(left)
+        merged = _own(left, owned)
         for key, value in right.items():
             piece = key in FREE_TEXT or (text and key not in _WHOLE)
-            merged[key] = _merge_value(merged.get(key), value, text=piece)
+            merged[key] = _merge_value(merged.get(key), value, text=piece, owned=owned)
         return merged
     if left.__class__ is list and right.__class__ is list:
-        return _merge_lists(left, right, text=text)
+        return _merge_lists(left, right, text=text, owned=owned)
     if text and isinstance(left, str) and isinstance(right, str):
         return left + right
     return right
 
 
-def _merge_lists(left: list[Any], right: list[Any], *, text: bool) -> list[Any]:
-    merged = list(left)
+def _own(container: Any, owned: dict[int, Any] | None) -> Any:
+    """Return a container that may be changed: this one if this fold made it, else a copy."""
+    if owned is None:
+        return container.copy()
+    if owned.get(id(container)) is container:
+        return container
+    made = container.copy()
+    owned[id(made)] = made  # the reference also keeps its id from being used again
+    return made
+
+
+def _merge_lists(
+    left: list[Any], right: list[Any], *, text: bool, owned: dict[int, Any] | None
+) -> list[Any]:
+    merged = _own(left, owned)
     for item in right:
         if item.__class__ is dict and fragment_index(item.get("index")) is not None:
             for at, other in enumerate(merged):
@@ -223,7 +259,7 @@ def _merge_lists(left: list[Any], right: list[Any], *, text: bool) -> list[Any]:
                     and other.get("type", item.get("type")) == item.get("type", other.get("type"))
                     and _same_id(other, item)
                 ):
-                    merged[at] = _merge_value(other, item, text=text)
+                    merged[at] = _merge_value(other, item, text=text, owned=owned)
                     break
             else:
                 merged.append(item)
@@ -239,6 +275,7 @@ def fold_metadata(pieces: Iterable[dict[str, Any]]) -> dict[str, Any]:
     {'finish_reason': 'stop'}
     """
     merged: dict[str, Any] = {}
+    owned: dict[int, Any] = {}
     texts: dict[str, list[Any]] = {}
     for piece in pieces:
         for key, value in piece.items():
@@ -251,7 +288,7 @@ def fold_metadata(pieces: Iterable[dict[str, Any]]) -> dict[str, Any]:
                 else:
                     merged[key] = value
             elif key in merged:
-                merged[key] = _merge_value(merged[key], value, text=False)
+                merged[key] = _merge_value(merged[key], value, text=False, owned=owned)
             else:
                 merged[key] = value
     for key, parts in texts.items():
