@@ -48,10 +48,10 @@ class Run:
         self.error: str | None = None
         self.parent_run_id = parent_run_id
         self.child_runs: list[Run] = []
-        self.tags = tags or []
+        self.tags: list[str] = tags or []
         self.extra: dict[str, Any] = {"metadata": metadata or {}}
         self.serialized = serialized
-        self.start_time = datetime.now(UTC)
+        self.start_time: datetime = datetime.now(UTC)
         self.end_time: datetime | None = None
 
     @property

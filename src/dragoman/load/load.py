@@ -104,8 +104,8 @@ class Reviver:
     ) -> None:
         self.secrets_map: dict[str, str] = secrets_map or {}
         self.secrets_from_env = secrets_from_env
-        self.namespaces = {*NAMESPACES, *(valid_namespaces or ())}
-        self.import_mappings = additional_import_mappings or {}
+        self.namespaces: set[str] = {*NAMESPACES, *(valid_namespaces or ())}
+        self.import_mappings: ImportMappings = additional_import_mappings or {}
         self.ignore_unserializable_fields = ignore_unserializable_fields
         self.init_validator = init_validator
         self.classes: dict[tuple[str, ...], type[Any]] = {}
@@ -113,7 +113,9 @@ class Reviver:
             if allowed_objects not in _MODES:
                 message = "allowed_objects must contain Serializable subclasses."
                 raise TypeError(message)
-            self.allowed = _MODES[allowed_objects] | set(self.import_mappings)
+            self.allowed: frozenset[tuple[str, ...]] = _MODES[allowed_objects] | set(
+                self.import_mappings
+            )
         else:
             self._allow_classes(allowed_objects)
 

@@ -31,7 +31,7 @@ class InMemoryRateLimiter(BaseRateLimiter):
         max_bucket_size: float = 1,
     ) -> None:
         self.requests_per_second = requests_per_second
-        self.available_tokens = 0.0
+        self.available_tokens: float = 0.0
         self.max_bucket_size = max_bucket_size
         self.check_every_n_seconds = check_every_n_seconds
         self.last: float | None = None

@@ -23,7 +23,9 @@ class RunCollectorCallbackHandler(BaseTracer):
     def __init__(self, example_id: UUID | str | None = None, **kwargs: Any) -> None:
         """Make an empty one; `example_id` is kept beside the runs."""
         super().__init__(**kwargs)
-        self.example_id = UUID(example_id) if isinstance(example_id, str) else example_id
+        self.example_id: UUID | None = (
+            UUID(example_id) if isinstance(example_id, str) else example_id
+        )
         self.traced_runs: list[Run] = []
 
     @override

@@ -69,12 +69,12 @@ class Reply:
     __slots__ = ("call", "is_closing", "response", "source", "watchdog", "wire")
 
     def __init__(self, wire: Wire, call: HttpCall, response: Any, watchdog: Watchdog) -> None:
-        self.wire = wire
-        self.call = call
-        self.response = response
-        self.watchdog = watchdog
+        self.wire: Wire = wire
+        self.call: HttpCall = call
+        self.response: Any = response
+        self.watchdog: Watchdog = watchdog
         self.source: Any = None
-        self.is_closing = False
+        self.is_closing: bool = False
 
     @property
     def content_type(self) -> str:

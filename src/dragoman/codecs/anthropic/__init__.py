@@ -30,7 +30,7 @@ class AnthropicCodec:
     api = API
 
     def __init__(self, provider: str | None = None) -> None:
-        self.provider = provider or API
+        self.provider: str = provider or API
         self._dialect = DIALECTS.get(self.provider, Dialect())
 
     def decode_request(self, body: dict[str, Any]) -> ChatRequest:

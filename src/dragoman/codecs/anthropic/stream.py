@@ -46,7 +46,7 @@ class Reading:
 
     def __init__(self, provider: str, dialect: Dialect) -> None:
         self.provider = provider
-        self.reply = Reply(provider, api=API)
+        self.reply: Reply = Reply(provider, api=API)
         self._dialect = dialect
         self.done = False
         self._open: dict[Any, _Open] = {}
@@ -234,7 +234,7 @@ class StreamDecoder:
 
     def __init__(self, provider: str, dialect: Dialect) -> None:
         self._reading = Reading(provider, dialect)
-        self.done = False
+        self.done: bool = False
 
     def feed(self, event: str | None, data: Any) -> list[AIMessageChunk]:
         """Return the chunks one event completes.

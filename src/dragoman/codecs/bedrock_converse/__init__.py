@@ -30,7 +30,7 @@ class BedrockConverseCodec:
     api = API
 
     def __init__(self, provider: str | None = None) -> None:
-        self.provider = provider or API
+        self.provider: str = provider or API
 
     def decode_request(self, body: dict[str, Any]) -> ChatRequest:
         """Return a request body in canonical form."""

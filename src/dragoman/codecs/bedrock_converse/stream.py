@@ -46,7 +46,7 @@ class Reading:
 
     def __init__(self, provider: str) -> None:
         self.provider = provider
-        self.reply = Reply(provider, api=API)
+        self.reply: Reply = Reply(provider, api=API)
         self._open: dict[Any, _Open] = {}
         self._is_cited = False  # the text before this place is a citation's span: it ends there
 
@@ -262,7 +262,7 @@ class StreamDecoder:
     def __init__(self, provider: str) -> None:
         self._reading = Reading(provider)
         self._is_started = False
-        self.done = False
+        self.done: bool = False
 
     def feed(self, event: str | None, data: Any) -> list[AIMessageChunk]:
         """Return the chunks one event completes.

@@ -25,7 +25,7 @@ class CohereCodec:
     api = "cohere"
 
     def __init__(self, provider: str | None = None) -> None:
-        self.provider = provider or PROVIDER
+        self.provider: str = provider or PROVIDER
 
     def decode_request(self, body: dict[str, Any]) -> ChatRequest:
         """Return the request in canonical form."""

@@ -34,7 +34,7 @@ class ReplyReader:
     """
 
     def __init__(self, provider: str) -> None:
-        self.done = False
+        self.done: bool = False
         self._provider = provider
         self._reply = Reply(provider, api=API, ordered=False)
         self._reply.meta(model_name="")  # the wire does not tell which model answered

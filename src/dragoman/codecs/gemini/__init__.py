@@ -31,7 +31,7 @@ class GeminiCodec:
     api = API
 
     def __init__(self, provider: str | None = None) -> None:
-        self.provider = provider or "google_genai"
+        self.provider: str = provider or "google_genai"
 
     def decode_request(self, body: dict[str, Any]) -> ChatRequest:
         """Return a request body in canonical form."""

@@ -27,7 +27,9 @@ class PartialCall:
 
     def __init__(self, part: dict[str, Any], call: dict[str, Any]) -> None:
         self.part = part
-        self.call = {k: v for k, v in call.items() if k not in {"partialArgs", "willContinue"}}
+        self.call: dict[str, Any] = {
+            k: v for k, v in call.items() if k not in {"partialArgs", "willContinue"}
+        }
         given = call.get("args")
         self.args: dict[str, Any] = dict(given) if isinstance(given, dict) else {}
 

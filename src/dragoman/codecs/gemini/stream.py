@@ -34,8 +34,8 @@ class Reading:
 
     def __init__(self, provider: str) -> None:
         self.provider = provider
-        self.reply = Reply(provider, api=API)
-        self.done = False
+        self.reply: Reply = Reply(provider, api=API)
+        self.done: bool = False
         self._n_calls = 0
         self._n_parts = 0
         self._partial: PartialCall | None = None

@@ -26,7 +26,7 @@ class MistralCodec:
     api = "mistral"
 
     def __init__(self, provider: str | None = None) -> None:
-        self.provider = provider or PROVIDER
+        self.provider: str = provider or PROVIDER
 
     def decode_request(self, body: dict[str, Any]) -> ChatRequest:
         """Return the request in canonical form."""

@@ -50,7 +50,7 @@ class ReplyReader:
     """
 
     def __init__(self, provider: str) -> None:
-        self.done = False
+        self.done: bool = False
         self._provider = provider
         self._reply = Reply(provider, api=API, ordered=False)
         self._has_model = False

@@ -20,7 +20,7 @@ class OllamaCodec:
     api = "ollama"
 
     def __init__(self, provider: str | None = None) -> None:
-        self.provider = provider or "ollama"
+        self.provider: str = provider or "ollama"
 
     def decode_request(self, body: dict[str, Any]) -> ChatRequest:
         """Return the request in canonical form."""

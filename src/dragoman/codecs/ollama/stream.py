@@ -52,8 +52,8 @@ class StreamDecoder:
     """
 
     def __init__(self, provider: str) -> None:
-        self.done = False
-        self.reply = Reply(provider, api=API, ordered=False)
+        self.done: bool = False
+        self.reply: Reply = Reply(provider, api=API, ordered=False)
         self._provider = provider
         self._reason: str | None = None
         self._model: Any = None

@@ -12,7 +12,7 @@ from dragoman.codecs.openai_chat.decode import decode_request
 from dragoman.codecs.openai_chat.encode import encode_request
 from dragoman.codecs.openai_chat.server import StreamEncoder, encode_response
 from dragoman.codecs.openai_chat.stream import StreamDecoder, decode_response
-from dragoman.codecs.openai_chat.tables import dialect_of
+from dragoman.codecs.openai_chat.tables import Dialect, dialect_of
 from dragoman.codecs.wire_errors import wire_error
 from dragoman.errors import ModelError
 from dragoman.messages import AIMessage
@@ -32,8 +32,8 @@ class OpenAIChatCodec:
     api = "openai_chat"
 
     def __init__(self, provider: str | None = None) -> None:
-        self.dialect = dialect_of(provider)
-        self.provider = self.dialect.provider
+        self.dialect: Dialect = dialect_of(provider)
+        self.provider: str = self.dialect.provider
 
     def decode_request(self, body: dict[str, Any]) -> ChatRequest:
         """Return the request in canonical form."""

@@ -57,8 +57,8 @@ class StreamDecoder:
     """
 
     def __init__(self, dialect: Dialect) -> None:
-        self.done = False
-        self.reply = Reply(dialect.provider, api=API, ordered=False)
+        self.done: bool = False
+        self.reply: Reply = Reply(dialect.provider, api=API, ordered=False)
         self._dialect = dialect
         self._finish: str | None = None
         self._is_refused = False

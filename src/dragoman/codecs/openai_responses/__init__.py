@@ -33,7 +33,7 @@ class ResponsesCodec:
 
     def __init__(self, provider: str | None = None) -> None:
         self._dialect = dialect_of(provider)
-        self.provider = self._dialect.provider
+        self.provider: str = self._dialect.provider
 
     def decode_request(self, body: dict[str, Any]) -> ChatRequest:
         """Return the request in canonical form; `instructions` is the first system message."""

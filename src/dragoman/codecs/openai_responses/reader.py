@@ -53,10 +53,10 @@ class ItemReader:
     def __init__(self, reply: Reply) -> None:
         self.reply = reply
         self.items: dict[int, _Item] = {}
-        self.is_rich = False  # whether content is a list by now
-        self.has_calls = False
-        self.has_refusal = False
-        self.waits = False  # whether an approval is asked for
+        self.is_rich: bool = False  # whether content is a list by now
+        self.has_calls: bool = False
+        self.has_refusal: bool = False
+        self.waits: bool = False  # whether an approval is asked for
         self._tail: Any = None  # what the content ends with: the key of a plain text, or "block"
         self._thought: tuple[int, str] | None = None  # the last encrypted reasoning with an id
         self._call_at = -1  # the index of the last call

@@ -25,7 +25,7 @@ class ResponseReader:
     """
 
     def __init__(self, dialect: Dialect) -> None:
-        self.done = False
+        self.done: bool = False
         self._dialect = dialect
         self._reply = Reply(dialect.provider, api=API)
         self._items = ItemReader(self._reply)

@@ -41,11 +41,11 @@ class TurnWriter:
 
     def __init__(self, dialect: Dialect, store: Any, changes: list[Change] | None) -> None:
         self.dialect = dialect
-        self.stateless = store is False
+        self.stateless: bool = store is False
         self.changes = changes
         self.kinds: dict[str, str] = {}
         # 400 "string too long. Expected a string with maximum length 64" for longer ids.
-        self.ids = WireIds(max_length=64, prefix="call_")
+        self.ids: WireIds = WireIds(max_length=64, prefix="call_")
 
     def write(self, message: AIMessage, path: str) -> list[dict[str, Any]]:
         """Return the items of one message."""
