@@ -75,7 +75,7 @@ def is_plain(value: Any, depth: int = 0) -> bool:
     return False
 
 
-def to_plain(value: Any, path: str = "$", depth: int = 0) -> Any:
+def to_plain(value: Any, path: str = "$") -> Any:
     """Return `value` as plain JSON data, with tags where JSON has no form of its own.
 
     Values that are plain already are returned as they are, not copied.
@@ -84,7 +84,6 @@ def to_plain(value: Any, path: str = "$", depth: int = 0) -> Any:
         value: Any value made of JSON types, datetime, date, time, timedelta, bytes, Decimal, UUID,
             complex, tuples, sets, and dicts with any keys among these.
         path: Where the value stands, for the error.
-        depth: How deep it stands.
 
     Raises:
         EncodeError: If some part is none of these, or nests too deeply.
@@ -92,10 +91,18 @@ def to_plain(value: Any, path: str = "$", depth: int = 0) -> Any:
     >>> to_plain({"a": (1, 2)})
     {'a': {'__type__': 'tuple', 'value': [1, 2]}}
     """
+    try:
+        return _to_plain(value, path, 0)
+    except RecursionError:  # the caller may stand deep already
+        message = f"nested too deeply, more than {MAX_DEPTH} levels"
+        raise EncodeError(message, path=path[:200]) from None
+
+
+def _to_plain(value: Any, path: str, depth: int) -> Any:
     if is_plain(value):
         return value
     if depth > MAX_DEPTH:
-        message = f"nested more than {MAX_DEPTH} levels"
+        message = f"nested too deeply, more than {MAX_DEPTH} levels"
         raise EncodeError(message, path=path[:200])
     kind = value.__class__
     if kind is float:
@@ -106,23 +113,23 @@ def to_plain(value: Any, path: str = "$", depth: int = 0) -> Any:
     if kind is dict:
         return _dict_to_plain(value, path, depth)
     if kind is list or kind in (tuple, set, frozenset):
-        items = [to_plain(item, f"{path}[{i}]", depth + 1) for i, item in enumerate(value)]
+        items = [_to_plain(item, f"{path}[{i}]", depth + 1) for i, item in enumerate(value)]
         return items if kind is list else {TAG: kind.__name__, "value": items}
     if isinstance(value, str):  # a subclass: an enum member, a text accessor
         return str.__str__(value)
     if isinstance(value, int):
         return int(value)
     if isinstance(value, dict):
-        return to_plain(dict(value), path, depth)
+        return _to_plain(dict(value), path, depth)
     message = f"{type(value).__name__} has no JSON form"
     raise EncodeError(message, path=path, hint="convert it to plain data first")
 
 
 def _dict_to_plain(value: dict[Any, Any], path: str, depth: int) -> Any:
     if TAG not in value and all(key.__class__ is str for key in value):
-        return {key: to_plain(item, f"{path}.{key}", depth + 1) for key, item in value.items()}
+        return {key: _to_plain(item, f"{path}.{key}", depth + 1) for key, item in value.items()}
     pairs = [
-        [to_plain(key, f"{path}.<key>", depth + 1), to_plain(item, f"{path}.{key}", depth + 1)]
+        [_to_plain(key, f"{path}.<key>", depth + 1), _to_plain(item, f"{path}.{key}", depth + 1)]
         for key, item in value.items()
     ]
     return {TAG: "dict", "value": pairs}
@@ -157,6 +164,6 @@ def _untag(name: Any, tagged: dict[str, Any]) -> Any:
         raise DecodeError(message, hint="written by a newer dragoman?")
     try:
         return read(tagged["value"])
-    except (ValueError, TypeError, InvalidOperation) as error:
+    except (ValueError, TypeError, AttributeError, InvalidOperation) as error:
         message = f"malformed {name} value"
         raise DecodeError(message) from error
