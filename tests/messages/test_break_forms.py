@@ -252,7 +252,7 @@ def _deep(levels):
     return value
 
 
-@pytest.mark.parametrize("levels", [300, 5_000, 100_000])
+@pytest.mark.parametrize("levels", [300, 5_000, 20_000])
 def test_deep_values_are_dumped_or_refused_with_a_reason(levels):
     message = HumanMessage([{"type": "x", "value": _deep(levels)}], additional_kwargs=_deep(levels))
     data = message_to_dict(message)["data"]
@@ -265,7 +265,7 @@ def test_deep_values_are_dumped_or_refused_with_a_reason(levels):
     assert len(message.content_blocks) == 1
     if levels > 300:
         for write in (lambda: messages_to_json([message]), message.model_dump_json):
-            with pytest.raises(EncodeError, match="deep"):
+            with pytest.raises(EncodeError, match="nest"):
                 write()
 
 
