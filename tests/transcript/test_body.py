@@ -32,6 +32,7 @@ CASES = [
     ("anthropic", [{"role": "user", "content": " "}], "empty_content", 0),
     ("anthropic", [{"role": "user", "content": [{"type": "text", "text": ""}]}], "empty_content", 0),
     ("anthropic", USE, "bad_call_id", 1),
+    ("anthropic", [{"role": "system", "content": "s"}, USER], "misplaced_system", 0),
     ("mistral", asked("call_1"), "bad_call_id", 1),
     ("mistral", [USER, {"role": "assistant", "content": "a"}], "last_role", 1),
     ("bedrock_converse", [{"role": "user", "content": [{"text": " "}]}], "empty_content", 0),

@@ -13,6 +13,8 @@ from msgspec.structs import replace
 from dragoman.codecs import Converted, get_codec
 from dragoman.codecs.contract import Change, Codec
 from dragoman.errors import DecodeError
+from dragoman.messages.base import BaseMessage
+from dragoman.messages.system import SystemMessage
 from dragoman.transcript.repair import Issue, repair_messages, validate_messages
 from dragoman.transcript.rules import RULES, target_of
 
@@ -94,6 +96,8 @@ def repair_body(body: dict[str, Any], api: str | None = None) -> Converted:
         repair = repair_messages(request.messages, target)
         request.messages = repair.messages
         changes = [_change(issue) for issue in issues if issue.code in _codes(repair.changes)]
+    if any(issue.code == "misplaced_system" for issue in issues):
+        request.messages = _unplaced(request.messages)
     known = _codes(changes)
     notes: list[Change] = []
     encoded = codec.encode_request(request, notes)
@@ -104,6 +108,16 @@ def repair_body(body: dict[str, Any], api: str | None = None) -> Converted:
     key = history_key(body)
     placed = [replace(c, path=f"$.{key}{c.path[1:]}") if c.path[:2] == "$[" else c for c in changes]
     return Converted(encoded, placed)
+
+
+def _unplaced(messages: list[BaseMessage]) -> list[BaseMessage]:
+    """Return messages whose leading system messages forget where the body had them."""
+    moved: list[BaseMessage] = []
+    for position, message in enumerate(messages):
+        if not isinstance(message, SystemMessage):
+            return moved + messages[position:]
+        moved.append(message.model_copy(update={"additional_kwargs": {}}))
+    return moved
 
 
 def _codes(changes: list[Change]) -> set[str]:
