@@ -282,7 +282,7 @@ def test_many_callers_queue_and_all_get_their_reply(scale):
         with client(server) as http:
             replies.append(http.post("/chat/completions", json=ask("hi", max_tokens=2)).json())
 
-    threads = [threading.Thread(target=call) for _ in range(min(12 * scale, 200))]
+    threads = [threading.Thread(target=call) for _ in range(min(5 * scale, 200))]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -292,7 +292,7 @@ def test_many_callers_queue_and_all_get_their_reply(scale):
 
 async def test_models_on_both_doors_queue_for_the_one_slot(scale):
     model = init_chat_model("local", max_tokens=2)
-    n = min(6 * scale, 100)
+    n = min(3 * scale, 100)
     replies = await asyncio.gather(*(model.ainvoke(f"hi {i}") for i in range(n)))
     with ThreadPoolExecutor(n) as pool:
         replies += pool.map(model.invoke, [f"hi {i}" for i in range(n)])
