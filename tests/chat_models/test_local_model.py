@@ -1,6 +1,6 @@
 """The bundled model behind the same classes as every provider: calls, objects, counts.
 
-That it answers, streams and survives being left is in `test_conformance.py`; queues are in
+That it answers, streams and survives being left is in `testing/conformance`; queues are in
 `local/test_servers.py`.
 """
 
