@@ -19,7 +19,7 @@ def rebuilt_calls(given: Any) -> list[ToolCall]:
         MessageError: If a call is not a dict, lacks a key, or a value has the wrong type.
         UnknownFieldError: If a call has another key (it is a TypeError too).
     """
-    if not isinstance(given, list | tuple):
+    if given.__class__ is not list and not isinstance(given, list | tuple):
         message = f"tool_calls has to be a list, not {type(given).__name__}"
         raise MessageError(message, path="tool_calls")
     rebuilt: list[ToolCall] = []
