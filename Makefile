@@ -19,7 +19,7 @@ help:
 
 # The stamps stand inside the environment, so that removing it removes them.
 $(VENV)/.chat: pyproject.toml .ci/setup
-	@.ci/setup $(VENV) cli,local $@
+	@.ci/setup $(VENV) cli,local,migrate $@
 
 $(VENV)/.dev: pyproject.toml .ci/setup
 	@.ci/setup $(VENV) dev $@

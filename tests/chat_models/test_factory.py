@@ -10,6 +10,7 @@ from dragoman import chat_models
 from dragoman.chat_models import ChatBedrockConverse, ChatLocal, ChatOpenAI, init_chat_model
 from dragoman.chat_models.factory import split_model
 from dragoman.chat_models.providers import PROVIDERS
+from dragoman.errors import DragomanError
 
 KEY = "sk-0123456789"
 
@@ -60,6 +61,10 @@ def test_gemini_means_vertex_with_a_warning() -> None:
         ({"model": ["a"]}, TypeError, "`model` must be a string"),
         ({"model": "my-model"}, ValueError, "Unable to infer model provider for model='my-model'"),
         ({"model": "bar:foo"}, ValueError, "Unable to infer model provider for model='bar:foo'"),
+        ({"model": "my-model"}, DragomanError, "write 'PROVIDER:my-model'"),
+        ({"model": "opnai:gpt-5"}, DragomanError, "write 'openai:gpt-5'"),
+        ({"model": "openai/gpt-5"}, DragomanError, "write 'openai:gpt-5'"),
+        ({"model": "openai"}, DragomanError, "write 'openai:' and the model's name"),
         ({"model": "foo", "model_provider": "bar"}, ValueError, "Unsupported provider='bar'."),
         (
             {"model": "foo", "model_provider": "my-bar"},

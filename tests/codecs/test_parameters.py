@@ -109,3 +109,17 @@ def test_what_gemini_noted_of_a_schema_stays_at_home(to):
     text = repr(convert(body, to=to).body)
     assert "'gemini'" not in text
     assert "OBJECT" not in text
+
+
+def test_what_is_dropped_of_a_group_is_named_and_not_the_group():
+    config = {"temperature": 0.5, "topK": 4, "candidateCount": 2}
+    body = {"contents": [{"role": "user", "parts": [{"text": "q"}]}], "generationConfig": config}
+    out = convert(body, to="openai")
+    assert out.body["temperature"] == 0.5
+    assert [c.path for c in out.changes] == [
+        "$.generationConfig.topK",
+        "$.generationConfig.candidateCount",
+    ]
+    body = {"model": "m", "messages": ASK, "options": {"num_ctx": 9, "temperature": 0.5}}
+    out = convert(body, to="anthropic", source="ollama")
+    assert [c.path for c in out.changes] == ["$.options.num_ctx"]

@@ -144,16 +144,36 @@ def split_model(
     if not model_provider:
         message = (
             f"Unable to infer model provider for {model=}, please specify model_provider directly, "
-            f"or write 'provider:{model}'."
+            f"or {_advice(model)}."
         )
-        raise ValueError(message)
+        raise _error(message)
     provider = _known(model_provider)
     if provider is None:
         wrong = model_provider.replace("-", "_").lower()
         names = ", ".join(sorted(PROVIDERS))
         message = f"Unsupported provider={wrong!r}.\n\nSupported model providers are: {names}"
-        raise ValueError(message)
+        raise _error(message)
     return model, provider
+
+
+def _error(message: str) -> ValueError:
+    from dragoman.chat_models.parameters import ParameterError
+
+    return ParameterError(message)
+
+
+def _advice(model: str) -> str:
+    """Return what to write in place of a string whose provider cannot be told."""
+    from difflib import get_close_matches
+
+    if _known(model):
+        return f"write '{model}:' and the model's name"
+    for sign in (":", "/"):
+        head, found, tail = model.partition(sign)
+        near = get_close_matches(head.lower(), [*PROVIDERS, *ALIASES], n=1, cutoff=0.7)
+        if found and near:
+            return f"write '{near[0]}:{tail}'"
+    return f"write 'PROVIDER:{model}'"
 
 
 def _known(name: str) -> str | None:

@@ -38,7 +38,8 @@ def command(
     """Show what a provider would refuse in a history.
 
     FILE holds a request body of any wire, or messages, as JSON or JSON lines; "-", or nothing at
-    the end of a pipe, reads standard input. With --from-error alone, name the rule behind an error.
+    the end of a pipe, reads standard input. Given an error alone (--from-error), it names the rule
+    behind that error.
 
     Exit code: 0 if nothing was found, 1 if something was, 2 if it could not be checked.
     """

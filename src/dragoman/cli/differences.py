@@ -28,8 +28,8 @@ ATTRIBUTES = {
 }
 # Functions that act differently on purpose.
 FUNCTIONS = {
-    "trim_messages": "never splits a call from its results and keeps the last human message",
-    "filter_messages": "also drops the calls whose results were filtered out",
+    "trim_messages": "it never splits a call from its results and keeps the last human message",
+    "filter_messages": "it also drops the calls whose results were filtered out",
     "create_agent": "tool errors become results; max_steps is 100",
 }
 # Packages whose exceptions models here never raise.
@@ -95,7 +95,7 @@ class _Uses(cst.CSTVisitor):
         if name in MESSAGES:
             self._message(node, name)
         elif name in FUNCTIONS and isinstance(node.func, cst.Name):
-            self._tell(node, f"{name} {FUNCTIONS[name]}")
+            self._tell(node, f"{name}: {FUNCTIONS[name]}")
             self._counter(node)
         elif name == "pretty_repr" and _keyword(node, "html") is not None:
             self._tell(node, "pretty_repr(html=True) gives escaped HTML, not terminal codes")

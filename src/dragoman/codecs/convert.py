@@ -112,7 +112,7 @@ def detect_api(body: dict[str, Any]) -> str:
         return "openai_responses"
     if not isinstance(messages, list):
         message = "the body has neither `messages` nor `contents` nor `input`"
-        raise DecodeError(message, path="$", hint="name its wire with source=")
+        raise DecodeError(message, path="$", hint="name its wire with source= (--from)")
     shape = _Shape(body, messages)
     for api, says_so in _SIGNS:
         if says_so(shape):

@@ -41,6 +41,9 @@ _MOVED: dict[tuple[str, str], dict[str, tuple[str, ...]]] = {
 }
 """Where a parameter stands on the other wire."""
 
+_GROUPS = frozenset(("generationConfig", "options"))
+"""Objects around parameters, of which the other wire has got some."""
+
 _NO_MARKS = frozenset(("openai", "azure", "azure_openai"))
 """Speakers of Chat Completions that have no `cache_control`."""
 
@@ -75,9 +78,17 @@ def fit_parameters(
         if key in known and is_shared and not (target.api == "ollama" and key == "options"):
             kept.setdefault(key, value)
         elif value is not None:
-            text = f"{target.api} has no parameter `{key[:80]}`"
-            note(changes, f"$.{key[:80]}", "dropped_parameter", text)
+            for name in _members(key, value):
+                text = f"{target.api} has no parameter `{name}`"
+                note(changes, f"$.{name}", "dropped_parameter", text)
     request.extra = kept
+
+
+def _members(key: str, value: Any) -> list[str]:
+    """Return the names that a dropped parameter is told by: what is left of a group, one by one."""
+    if key in _GROUPS and isinstance(value, dict) and value:
+        return [f"{key}.{str(name)[:80]}" for name in value]
+    return [key[:80]]
 
 
 @cache
