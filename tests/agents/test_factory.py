@@ -5,6 +5,7 @@ from tests.agents.support import HI, add, call, calls, fail, kinds, model, resul
 
 from dragoman.agents import AgentStepLimitError, create_agent
 from dragoman.agents.middleware import AgentMiddleware
+from dragoman.language_models.fake_chat_models import FakeListChatModel
 from dragoman.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 from dragoman.testing import Reply, ScriptedServer
 from dragoman.tools import BaseTool, tool
@@ -340,3 +341,8 @@ def test_a_failing_tool_is_an_error_result_without_arguments_or_traceback():
     assert len(text) <= 1000
     assert "Traceback" not in text
     assert state["messages"][-1].text == "sorry"
+
+
+def test_the_name_of_a_tool_is_no_tool():
+    with pytest.raises(TypeError, match="got the string 'get_weather'"):
+        create_agent(FakeListChatModel(responses=["hi"]), ["get_weather"])

@@ -87,6 +87,12 @@ class Agent(Runnable[Any, dict[str, Any]]):
             raise AssertionError("Please remove duplicate middleware instances.")
         self.middleware: tuple[AgentMiddleware[Any, Any], ...] = tuple(middleware)
         given = [*tools, *(tool for m in middleware for tool in m.tools)]
+        for entry in given:
+            if isinstance(entry, str):  # `tool("name")` would make a decorator of it
+                message = (
+                    f"tools has to hold functions, tools or dicts, got the string {entry[:80]!r}"
+                )
+                raise TypeError(message)
         self.bound_tools: list[BaseTool | dict[str, Any]] = [
             t if isinstance(t, dict | BaseTool) else make_tool(t) for t in given
         ]
