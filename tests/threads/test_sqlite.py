@@ -4,6 +4,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -14,6 +15,7 @@ from dragoman.threads.sql import SCHEMA_VERSION
 
 WRITER = """
 import sys
+import threading
 from dragoman.threads import SQLiteThreads
 thread = SQLiteThreads(sys.argv[1]).thread("t")
 for number in range(int(sys.argv[3])):
@@ -125,3 +127,25 @@ def test_an_entry_that_cannot_be_read_is_named(tmp_path):
     with pytest.raises(StoreError, match="entry 1 of the thread store cannot be read"):
         SQLiteThreads(path).thread("t").load()
     assert os.path.exists(path)
+
+
+def test_first_opens_at_once_do_not_meet_a_locked_file(tmp_path, scale):
+    """Every thread makes the file what it is to be, and all of them get in."""
+    for number in range(20 * scale):
+        store, errors, ready = SQLiteThreads(tmp_path / f"{number}.db"), [], threading.Barrier(6)
+
+        def write(store=store, errors=errors, ready=ready):
+            try:
+                ready.wait(30)
+                store.thread("t").append("x")
+            except Exception as error:
+                errors.append(error)
+
+        writers = [threading.Thread(target=write) for _ in range(6)]
+        for writer in writers:
+            writer.start()
+        for writer in writers:
+            writer.join()
+        assert errors == []
+        assert len(store.thread("t").load().messages) == 6
+        store.close()

@@ -7,6 +7,7 @@ WAL lets readers go on while somebody writes; writers take turns by `BEGIN IMMED
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -55,6 +56,25 @@ class SQLiteLog(SQLLog):
         return connection
 
     def _opened(self) -> sqlite3.Connection:
+        """Return a new connection, tried again while others make the file what it is to be.
+
+        The busy timeout does not cover the change to WAL: SQLite answers at once that the file is
+        locked when another connection makes the same change.
+        """
+        deadline = time.monotonic() + self._timeout_s
+        while True:
+            try:
+                return self._open_once()
+            except sqlite3.OperationalError as error:
+                is_busy = error.sqlite_errorcode & 0xFF in (
+                    sqlite3.SQLITE_BUSY,
+                    sqlite3.SQLITE_LOCKED,
+                )
+                if not is_busy or time.monotonic() > deadline:
+                    raise
+            time.sleep(0.005)
+
+    def _open_once(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
             self._path,
             timeout=self._timeout_s,
