@@ -240,3 +240,20 @@ def test_messages_that_tools_made_pass_and_a_reply_without_calls_has_no_results(
 
     assert execute_tool_calls(reply(("make", {})), [make]) == [own]
     assert execute_tool_calls(AIMessage("x"), [make]) == []
+
+
+@both
+def test_an_exit_in_a_tool_with_a_time_limit_is_an_answer_too(is_async):
+    results = run(reply(("fail", {"how": "exit"})), [fail], is_async=is_async, timeout_s=5)
+    assert [r.status for r in results] == ["error"]
+    assert results[0].content == "SystemExit: 3"
+
+
+@both
+def test_what_an_object_shows_is_the_same_in_each_run(is_async):
+    def itself(n: int) -> Any:
+        """Return a function."""
+        return double
+
+    content = run(reply(("itself", {"n": 1})), [itself], is_async=is_async)[0].content
+    assert content == "<function double>"

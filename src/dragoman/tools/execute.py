@@ -154,7 +154,10 @@ class Runner:
         return [_failed(call, error_text(error))]
 
     async def _within(self, running: Any) -> Any:
-        return await asyncio.wait_for(running, self.timeout_s)
+        # Not `wait_for`: it makes a task of its own, and a SystemExit that leaves a task ends the
+        # event loop before anybody can catch it.
+        async with asyncio.timeout(self.timeout_s):
+            return await running
 
     def _in_time(self, tool: BaseTool, given: dict[str, Any]) -> Any:
         """Return the output of a sync run, or stop waiting for it when it is late.

@@ -6,6 +6,7 @@ the same value always becomes the same text.
 
 import dataclasses
 import json
+import re
 from collections.abc import Iterator
 from typing import Any, cast
 
@@ -13,6 +14,8 @@ from dragoman.messages import ToolMessage
 from dragoman.messages.tool import ToolOutputMixin
 
 __all__ = ["TOOL_MESSAGE_BLOCK_TYPES", "format_output"]
+
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+(?=>)")
 
 TOOL_MESSAGE_BLOCK_TYPES = frozenset(
     {
@@ -75,7 +78,8 @@ def message_content(content: Any) -> Any:
     try:
         return json.dumps(content, ensure_ascii=False, default=_plain)
     except (TypeError, ValueError, RecursionError):
-        return str(content)
+        # The address in Python's default repr is another in each run, and no model's business.
+        return _ADDRESS.sub("", str(content))
 
 
 def _is_block(item: Any) -> bool:
