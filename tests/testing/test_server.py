@@ -1,6 +1,8 @@
 """The scripted server does on the wire what its script says."""
 
+import gc
 import socket
+import sys
 
 import httpx2
 import pytest
@@ -131,3 +133,21 @@ def test_every_wire_format_is_spoken(api: str) -> None:
 def test_an_address_where_nobody_listens() -> None:
     with pytest.raises(httpx2.ConnectError):
         httpx2.get(refused_url())
+
+
+def test_a_server_that_stops_under_new_connections_leaves_none_behind(
+    monkeypatch: pytest.MonkeyPatch, scale: int
+) -> None:
+    seen: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", seen.append)
+    for n in range(20 * scale):
+        server = ScriptedServer(Reply.json({}))
+        clients = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(1 + n % 3)]
+        if n % 2:
+            clients[0].sendall(b"POST / HTTP/1.1\r\ncontent-length: 0\r\n\r\n")
+        server.close()
+        for client in clients:
+            client.close()
+        del server
+    gc.collect()
+    assert not seen

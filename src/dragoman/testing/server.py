@@ -61,6 +61,7 @@ class ScriptedServer:
         self._script = deque(r for r in script if isinstance(r, Reply))
         self._loop = asyncio.new_event_loop()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._writers: set[asyncio.StreamWriter] = set()
         self._changed = threading.Condition()
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
         self.port: int = self._listener.getsockname()[1]
@@ -108,17 +109,29 @@ class ScriptedServer:
         loop.run_forever()
         server = loop.run_until_complete(starting)
         server.close()
+        loop.run_until_complete(self._hang_up())
+        loop.close()
+
+    async def _hang_up(self) -> None:
+        # What asyncio has accepted becomes a connection some turns later: without these turns,
+        # one made just before the end would outlive the loop and warn when it is collected.
+        for _ in range(3):
+            accepting = asyncio.all_tasks() - self._tasks - {asyncio.current_task()}
+            await asyncio.gather(*accepting, return_exceptions=True)
+            await asyncio.sleep(0)
+        for writer in self._writers:  # a task cancelled before its first step closes nothing
+            writer.transport.abort()
         for task in self._tasks:
             task.cancel()
-        loop.run_until_complete(asyncio.gather(*self._tasks, return_exceptions=True))
-        loop.run_until_complete(asyncio.sleep(0))
-        loop.close()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.sleep(0)
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         sock = writer.get_extra_info("socket")
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # each step leaves at once
         task = self._loop.create_task(self._connection(reader, writer))
         self._tasks.add(task)
+        self._writers.add(writer)
         task.add_done_callback(self._tasks.discard)
 
     async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -132,6 +145,7 @@ class ScriptedServer:
             pass  # the client went away, as clients in tests do
         finally:
             writer.close()
+            self._writers.discard(writer)
             self._count(-1)
 
     def _next(self, request: Received) -> Reply:
