@@ -1,11 +1,14 @@
 """Odd but legal values, through the constructor and every form of a message and back."""
 
 import copy
+import decimal
+import json
 import pickle
 
 import pytest
 
-from dragoman.errors import EncodeError, MessageError
+from dragoman.errors import DecodeError, EncodeError, MessageError
+from dragoman.load import dumps, loads
 from dragoman.messages import (
     AIMessage,
     AIMessageChunk,
@@ -42,6 +45,35 @@ def test_empty_values_survive_every_form(message):
     assert messages_from_dict([message_to_dict(message)]) == [message]
     assert messages_from_json(messages_to_json([message])) == [message]
     assert type(message).model_validate(message.model_dump()) == message
+
+
+USAGE = {"input_tokens": 3, "output_tokens": 1, "total_tokens": 4}
+
+
+@pytest.mark.parametrize("cls", [AIMessage, AIMessageChunk])
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"input_token_details": {"cache_creation": 2, "ephemeral_5m_input_tokens": 2}},
+        {"output_token_details": {"reasoning": 1, "accepted_prediction_tokens": 0}},
+        {"cost": 0.5, "server_tool_use": {"web_search_requests": 1}},
+        {"cost": decimal.Decimal("0.1"), "parts": (1, 2)},
+    ],
+)
+def test_what_a_provider_adds_to_usage_survives_every_form(cls, more):
+    message = cls("x", usage_metadata={**USAGE, **more})
+
+    assert messages_from_json(messages_to_json([message]))[0].usage_metadata == {**USAGE, **more}
+    assert loads(dumps([message]))[0].usage_metadata == {**USAGE, **more}
+    assert messages_from_dict([message_to_dict(message)]) == [message]
+
+
+@pytest.mark.parametrize("usage", [5, {"input_tokens": 1}, {**USAGE, "input_tokens": "1"}])
+def test_stored_usage_that_is_none_is_refused_with_its_place(usage):
+    text = json.dumps([{"type": "ai", "content": "", "usage_metadata": usage}])
+
+    with pytest.raises(DecodeError, match=r"\$\[0\]\.usage_metadata"):
+        messages_from_json(text)
 
 
 def test_unknown_fields_are_kept_whatever_their_value_and_name():

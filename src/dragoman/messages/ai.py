@@ -48,8 +48,9 @@ if TYPE_CHECKING:
     Calls: TypeAlias = list[ToolCall]
     InvalidCalls: TypeAlias = list[InvalidToolCall]
     CallChunks: TypeAlias = list[ToolCallChunk]
-else:
-    Calls = InvalidCalls = CallChunks = Any
+    Usage: TypeAlias = UsageMetadata | None
+else:  # msgspec would drop the keys that a TypedDict does not name, such as cache_creation by lifetime
+    Calls = InvalidCalls = CallChunks = Usage = Any
 
 __all__ = [
     "AIMessage",
@@ -75,7 +76,7 @@ class AIMessage(BaseMessage, kw_only=True, dict=True, tag="ai"):
     type: str = msgspec.field(default="ai", name="@type")
     tool_calls: Calls = NOT_GIVEN
     invalid_tool_calls: InvalidCalls = NOT_GIVEN
-    usage_metadata: UsageMetadata | None = None
+    usage_metadata: Usage = None
 
     _default_type = "ai"
     _role = "assistant"

@@ -48,7 +48,8 @@ def _is_flat(message: BaseMessage) -> bool:
         return False
     if cls is AIMessage:
         calls = message._raw_tool_calls  # pyright: ignore[reportAttributeAccessIssue]
-        return calls is UNSET or is_plain(calls)
+        usage: Any = message.usage_metadata  # pyright: ignore[reportAttributeAccessIssue]
+        return (calls is UNSET or is_plain(calls)) and (usage is None or is_plain(usage))
     if cls is ToolMessage:
         artifact: Any = message.artifact  # pyright: ignore[reportAttributeAccessIssue]
         return artifact is None or is_plain(artifact)
