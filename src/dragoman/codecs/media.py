@@ -149,6 +149,7 @@ def mime_of(data: str, label: str | None, kind: str = "file") -> str:
     ('image/jpeg', 'text/csv; charset=utf-8')
     """
     seen = sniff(data)
+    label = label if isinstance(label, str) else None
     if seen in _CERTAIN and not (label or "").startswith("application/vnd."):
         assert seen is not None
         return seen

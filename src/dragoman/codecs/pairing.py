@@ -174,7 +174,7 @@ class WireIds:
 
     def call(self, id: str | None) -> str:
         """Return the wire id for a call; a call without an id gets one."""
-        own = id or ""
+        own = id if isinstance(id, str) else ""
         use = self._uses.get(own, 0)
         self._uses[own] = use + 1
         key = (own, use if self._unique or not own else 0)

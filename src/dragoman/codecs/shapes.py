@@ -12,7 +12,7 @@ import msgspec
 from dragoman.errors import DecodeError
 
 __all__ = [
-    "as_dict", "as_dicts", "as_int", "as_list", "as_str", "parse_event", "require_dict", "usage_of",
+    "as_dict", "as_dicts", "as_int", "as_list", "as_str", "is_only_text", "parse_event", "require_dict", "usage_of",
 ]  # fmt: skip
 
 _decode = msgspec.json.Decoder().decode
@@ -34,6 +34,13 @@ def as_int(value: Any) -> int | None:
     if isinstance(value, str) and len(value) < 20 and value.isdecimal():
         return int(value)
     return None
+
+
+def is_only_text(part: dict[str, Any]) -> bool:
+    """Return whether a part is a text and nothing else; one that came from the wire may hold null."""
+    return (
+        part.keys() == {"type", "text"} and part["type"] == "text" and isinstance(part["text"], str)
+    )
 
 
 def as_dict(value: Any) -> dict[str, Any]:

@@ -74,7 +74,7 @@ def _annotation(item: Any) -> Any:
     if kind in ("citation", "non_standard_annotation"):
         return item
     keys = _CITATION_KEYS.get(str(kind))
-    if kind in _LOCATIONS:
+    if str(kind) in _LOCATIONS:
         title = "document_title" if item.get("document_title") is not None else "title"
         keys = {"cited_text": "cited_text", title: "title"}
     if keys is None or ("cited_text" in keys and item.get("cited_text") is None):
@@ -87,7 +87,7 @@ def _annotation(item: Any) -> Any:
                 citation[keys[key]] = value
         elif key != "type" and value is not None:
             extras[key] = value
-    if kind in _LOCATIONS or kind == "web_search_result_location":
+    if str(kind) in _LOCATIONS or kind == "web_search_result_location":
         extras.setdefault("type", kind)
         del extras["type"]
     if extras:
@@ -173,9 +173,10 @@ def _non_standard(block: Block) -> list[Block] | None:
     inner = block.get("value")
     if len(block) != 2 or not isinstance(inner, dict):
         return [block]
-    if inner.get("type") in KNOWN_BLOCK_TYPES:
+    kind = str(inner.get("type"))
+    if kind in KNOWN_BLOCK_TYPES:
         return [block]
-    translate = _TABLE.get(str(inner.get("type")))
+    translate = _TABLE.get(kind)
     translated = translate(inner) if translate else None
     return translated if translated is not None else [block]
 
@@ -205,7 +206,7 @@ def standard_blocks(content: Any) -> list[Block]:
             blocks.append({"type": "text", "text": item})
             continue
         kind = item.get("type")
-        if kind in KNOWN_BLOCK_TYPES:
+        if isinstance(kind, str) and kind in KNOWN_BLOCK_TYPES:
             marks = _FOREIGN_MARKS.get(kind)
             if marks is None or marks.isdisjoint(item):
                 blocks.append(item)
@@ -331,6 +332,12 @@ def _refusal_of(metadata: Block) -> Block | None:
     return None
 
 
+def _id_of(block: Block) -> str | None:
+    """Return the id that a call is found by; a user's block may hold anything."""
+    id_val = block.get("id")
+    return id_val if isinstance(id_val, str) else None
+
+
 def _matched_calls(blocks: list[Block], calls: list[Any]) -> list[Block] | None:
     """Return what `_placed_calls` does in the common case: each call's block has its id."""
     waiting: dict[Any, Any] = {}
@@ -342,7 +349,7 @@ def _matched_calls(blocks: list[Block], calls: list[Any]) -> list[Block] | None:
     for block in blocks:
         kind = block["type"]
         if kind == "tool_call":
-            call = waiting.pop(block.get("id"), None)
+            call = waiting.pop(_id_of(block), None)
             if call is None:
                 return None
             placed.append({**block, "name": call["name"], "args": call["args"]})
@@ -363,7 +370,7 @@ def _placed_calls(blocks: list[Block], calls: list[Any], invalid: list[Any]) -> 
         if block["type"] not in ("tool_call", "invalid_tool_call"):
             placed.append(block)
             continue
-        id_val = block.get("id")
+        id_val = _id_of(block)
         call = by_id.get(id_val)
         if call is None and id_val not in broken:
             # The provider's item id in place of the call's: the next call of that name is meant.

@@ -139,7 +139,7 @@ def _item(
         extras: Block = {}
         if block.get("error"):
             extras["error"] = block["error"]
-        if status is not None and status not in _STATUS:
+        if status is not None and str(status) not in _STATUS:
             extras["status"] = status
         if extras:
             result["extras"] = extras

@@ -109,6 +109,8 @@ def _block(block: Any, per_image: float) -> tuple[float, float]:
     kind = block.get("type")
     if kind == "text" and isinstance(block.get("text"), str):
         return len(block["text"]), 0
+    if not isinstance(kind, str):
+        kind = None
     if kind in _IMAGES:
         return 0, per_image
     if kind == "text-plain" and isinstance(block.get("text"), str):

@@ -23,6 +23,7 @@ from dragoman.codecs.anthropic.tables import (
 )
 from dragoman.codecs.anthropic.tools import write_choice, write_format, write_tools
 from dragoman.codecs.contract import Change, ChatRequest
+from dragoman.codecs.explained import explained
 from dragoman.codecs.pairing import WireIds
 from dragoman.codecs.turns import Turn, turns
 from dragoman.messages import BaseMessage, ToolMessage
@@ -30,6 +31,7 @@ from dragoman.messages import BaseMessage, ToolMessage
 __all__ = ["encode_request"]
 
 
+@explained
 def encode_request(
     request: ChatRequest, provider: str, dialect: Dialect, changes: list[Change] | None
 ) -> dict[str, Any]:
@@ -186,10 +188,9 @@ class _History:
     def _strip(self, turn: dict[str, Any]) -> None:
         """Right-strip the last text: Anthropic refuses a prefill that ends in white space."""
         block = turn["content"][-1] if turn["content"] else None
-        if block is not None and block.get("type") == "text":
-            text = block["text"].rstrip()
-            if text != block["text"]:
-                turn["content"][-1] = {**block, "text": text}
+        text = block.get("text") if block is not None and block.get("type") == "text" else None
+        if isinstance(text, str) and text != text.rstrip():
+            turn["content"][-1] = {**block, "text": text.rstrip()}
 
     def _report(self, code: str, path: str, message: str) -> None:
         self._changes.append(Change(path, code, False, message))

@@ -13,6 +13,7 @@ from dragoman.codecs.anthropic.tables import FINISH, STOP_REASON, Dialect
 from dragoman.codecs.anthropic.wire import write_citation
 from dragoman.codecs.arguments import dump_arguments
 from dragoman.codecs.contract import Change
+from dragoman.codecs.explained import explained
 from dragoman.codecs.origin import is_from
 from dragoman.codecs.pairing import WireIds
 from dragoman.codecs.reply import join_surrogates
@@ -23,6 +24,7 @@ __all__ = ["StreamEncoder", "encode_response"]
 _KEPT = ("container", "context_management", "stop_details", "stop_sequence")
 
 
+@explained
 def encode_response(
     message: AIMessage, provider: str, dialect: Dialect, changes: list[Change] | None
 ) -> dict[str, Any]:

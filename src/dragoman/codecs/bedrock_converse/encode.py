@@ -16,6 +16,7 @@ from dragoman.codecs.bedrock_converse.decode import API
 from dragoman.codecs.bedrock_converse.tables import MAX_CACHE_MARKS, PLACEHOLDER
 from dragoman.codecs.bedrock_converse.tools import write_format, write_tools
 from dragoman.codecs.contract import Change, ChatRequest
+from dragoman.codecs.explained import explained
 from dragoman.codecs.pairing import WireIds
 from dragoman.codecs.turns import Turn, turns
 from dragoman.messages import BaseMessage, ToolMessage
@@ -25,6 +26,7 @@ __all__ = ["encode_request"]
 _ID = re.compile(r"[a-zA-Z0-9_.:-]{1,64}")
 
 
+@explained
 def encode_request(
     request: ChatRequest, provider: str, changes: list[Change] | None
 ) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from dragoman.codecs.arguments import dump_arguments
 from dragoman.codecs.bedrock_converse.blocks import BlockWriter
 from dragoman.codecs.bedrock_converse.tables import FINISH, STOP_REASON
 from dragoman.codecs.contract import Change
+from dragoman.codecs.explained import explained
 from dragoman.codecs.pairing import WireIds
 from dragoman.codecs.reply import join_surrogates
 from dragoman.messages import AIMessage, AIMessageChunk, message_chunk_to_message
@@ -15,6 +16,7 @@ __all__ = ["StreamEncoder", "encode_response"]
 _KEPT = ("additionalModelResponseFields", "metrics", "performanceConfig", "serviceTier", "trace")
 
 
+@explained
 def encode_response(
     message: AIMessage, provider: str, changes: list[Change] | None
 ) -> dict[str, Any]:

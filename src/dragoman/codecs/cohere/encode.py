@@ -10,6 +10,7 @@ from dragoman.codecs.arguments import dump_arguments, read_arguments
 from dragoman.codecs.cohere.tables import API
 from dragoman.codecs.cohere.wire import write_citations, write_part
 from dragoman.codecs.contract import Change, ChatRequest
+from dragoman.codecs.explained import explained
 from dragoman.codecs.notes import note
 from dragoman.codecs.origin import is_from, provider_of
 from dragoman.codecs.pairing import WireIds, with_results_split
@@ -23,6 +24,7 @@ from dragoman.messages import AIMessage, BaseMessage, ToolMessage
 __all__ = ["Encoder", "encode_request"]
 
 
+@explained
 def encode_request(
     request: ChatRequest, provider: str, changes: list[Change] | None = None
 ) -> dict[str, Any]:

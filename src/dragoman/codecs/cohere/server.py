@@ -6,12 +6,14 @@ from typing import Any
 from dragoman.codecs.cohere.encode import Encoder
 from dragoman.codecs.cohere.tables import FINISH, FINISH_BACK
 from dragoman.codecs.contract import Change
+from dragoman.codecs.explained import explained
 from dragoman.codecs.shapes import as_dict, as_dicts, as_str
 from dragoman.messages import AIMessage, AIMessageChunk, message_chunk_to_message
 
 __all__ = ["StreamEncoder", "encode_response"]
 
 
+@explained
 def encode_response(
     message: AIMessage, provider: str, changes: list[Change] | None = None
 ) -> dict[str, Any]:

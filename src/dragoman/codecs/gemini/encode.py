@@ -12,6 +12,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from dragoman.codecs.contract import Change, ChatRequest
+from dragoman.codecs.explained import explained
 from dragoman.codecs.gemini.parts import PartWriter
 from dragoman.codecs.gemini.tables import API, NEEDS_SIGNATURE
 from dragoman.codecs.gemini.tools import write_choice, write_generation, write_tools
@@ -21,6 +22,7 @@ from dragoman.messages import BaseMessage, ToolMessage
 __all__ = ["encode_request"]
 
 
+@explained
 def encode_request(
     request: ChatRequest, provider: str, changes: list[Change] | None
 ) -> dict[str, Any]:

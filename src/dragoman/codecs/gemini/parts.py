@@ -88,8 +88,11 @@ class PartWriter:
         if not isinstance(content, str):
             place = _Place(message, self._provider, is_model=False)
             written = self._parts(blocks_of(message), path, place)
+            texts = [
+                p["text"] for p in written if p.keys() == {"text"} and isinstance(p["text"], str)
+            ]
             media = [p for p in written if p.keys() != {"text"}]
-            content = "\n".join(p["text"] for p in written if p.keys() == {"text"})
+            content = "\n".join(texts)
         name = message.name or self._names.get(message.tool_call_id) or "unknown"
         response: dict[str, Any] = {"name": name}
         if message.tool_call_id and "id" not in bag and not _is_made(message.tool_call_id):

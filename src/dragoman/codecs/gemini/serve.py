@@ -4,6 +4,7 @@ from typing import Any
 
 from dragoman.codecs.arguments import dump_arguments
 from dragoman.codecs.contract import Change
+from dragoman.codecs.explained import explained
 from dragoman.codecs.gemini.parts import PartWriter
 from dragoman.codecs.gemini.tables import FINISH, FINISH_REASON
 from dragoman.codecs.reply import join_surrogates
@@ -12,6 +13,7 @@ from dragoman.messages import AIMessage, AIMessageChunk, message_chunk_to_messag
 __all__ = ["StreamEncoder", "encode_response"]
 
 
+@explained
 def encode_response(
     message: AIMessage, provider: str, changes: list[Change] | None
 ) -> dict[str, Any]:

@@ -9,13 +9,14 @@ from typing import Any
 
 from dragoman.codecs.arguments import dump_arguments, read_arguments
 from dragoman.codecs.contract import Change, ChatRequest
+from dragoman.codecs.explained import explained
 from dragoman.codecs.mistral.tables import API, CALL_ID
 from dragoman.codecs.mistral.wire import write_chunk, write_thinking
 from dragoman.codecs.notes import note
 from dragoman.codecs.origin import is_from, provider_of
 from dragoman.codecs.pairing import WireIds, with_results_split
 from dragoman.codecs.schemas import encode_schema
-from dragoman.codecs.shapes import as_dict, as_str
+from dragoman.codecs.shapes import as_dict, as_str, is_only_text
 from dragoman.codecs.tools import function_tool, json_schema_of, tool_choice_of, without_marks
 from dragoman.codecs.turns import Turn, blocks_of, turns
 from dragoman.errors import short
@@ -26,6 +27,7 @@ __all__ = ["Encoder", "encode_request"]
 _MEDIA = {"image", "file", "audio", "video"}
 
 
+@explained
 def encode_request(
     request: ChatRequest, provider: str, changes: list[Change] | None = None
 ) -> dict[str, Any]:
@@ -132,7 +134,7 @@ class Encoder:
                 if part is not None:
                     (self._media if block["type"] in _MEDIA else texts).append(part)
             content = texts or ""
-            if all(t.keys() == {"type", "text"} for t in texts):
+            if all(is_only_text(t) for t in texts):
                 content = "\n".join(t["text"] for t in texts)
         written: dict[str, Any] = {"role": "tool", "content": content}
         written["tool_call_id"] = self._ids.result(message.tool_call_id)

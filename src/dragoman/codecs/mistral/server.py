@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from dragoman.codecs.contract import Change
+from dragoman.codecs.explained import explained
 from dragoman.codecs.mistral.encode import Encoder
 from dragoman.codecs.mistral.tables import FINISH_BACK
 from dragoman.codecs.shapes import as_dict, as_int, as_str
@@ -12,6 +13,7 @@ from dragoman.messages import AIMessage, AIMessageChunk, message_chunk_to_messag
 __all__ = ["StreamEncoder", "encode_response"]
 
 
+@explained
 def encode_response(
     message: AIMessage, provider: str, changes: list[Change] | None = None
 ) -> dict[str, Any]:

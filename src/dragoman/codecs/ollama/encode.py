@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dragoman.codecs.contract import Change, ChatRequest
+from dragoman.codecs.explained import explained
 from dragoman.codecs.media import media_of
 from dragoman.codecs.notes import note
 from dragoman.codecs.ollama.tables import API, OPTIONS
@@ -37,6 +38,7 @@ _ROLES = {
 }  # fmt: skip
 
 
+@explained
 def encode_request(
     request: ChatRequest, provider: str, changes: list[Change] | None
 ) -> dict[str, Any]:
@@ -167,8 +169,9 @@ class _Encoder:
         if not isinstance(message.content, str):
             valid = [b for b in blocks_of(message) if b["type"] == "tool_call"]
         for call in valid:
-            self._names[call.get("id")] = call["name"]
-            calls.append({"function": {"name": call["name"], "arguments": call["args"]}})
+            name, args = call.get("name") or "", call.get("args") or {}
+            self._names[call.get("id")] = name
+            calls.append({"function": {"name": name, "arguments": args}})
         for call in message.invalid_tool_calls:
             self._names[call.get("id")] = call.get("name") or ""
             function = {"name": call.get("name") or "", "arguments": {}}

@@ -7,6 +7,7 @@ from typing import Any
 
 from dragoman.codecs.arguments import dump_arguments
 from dragoman.codecs.contract import Change
+from dragoman.codecs.explained import explained
 from dragoman.codecs.media import media_of
 from dragoman.codecs.notes import note
 from dragoman.codecs.reply import Reply, join_surrogates
@@ -67,6 +68,7 @@ def _say(message: AIMessage, changes: list[Change] | None) -> dict[str, Any]:
     return wire
 
 
+@explained
 def encode_response(message: AIMessage, changes: list[Change] | None) -> dict[str, Any]:
     """Return the response a server would answer with."""
     wire = _say(message, changes)

@@ -14,7 +14,7 @@ from dragoman.codecs.openai_chat.parts import API, encode_part
 from dragoman.codecs.openai_chat.tables import Dialect
 from dragoman.codecs.origin import is_from, provider_of, signer_of, wire_of
 from dragoman.codecs.pairing import WireIds
-from dragoman.codecs.shapes import as_dict, as_dicts
+from dragoman.codecs.shapes import as_dict, as_dicts, is_only_text
 from dragoman.codecs.turns import blocks_of
 from dragoman.messages import AIMessage
 
@@ -80,7 +80,7 @@ class AssistantWriter:
                 note(self._changes, f"{path}.content[{n}]", "dropped_block", text)
         if not parts and blocks:
             return ""
-        if is_made and all(p.keys() == {"type", "text"} and p["type"] == "text" for p in parts):
+        if is_made and all(is_only_text(p) for p in parts):
             return "".join(p["text"] for p in parts)
         return parts
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from dragoman.codecs.arguments import dump_arguments
 from dragoman.codecs.media import mime_of, sniff
-from dragoman.errors import MessageError
+from dragoman.errors import MessageError, short
 
 __all__ = ["convert_block", "convert_to_openai_data_block", "convert_to_openai_image_block"]
 
@@ -128,7 +128,15 @@ def convert_block(block: Any, path: str, *, pass_through: bool) -> Sequence[Outc
     kind = block.get("type")
     convert = _BY_TYPE.get(kind) if isinstance(kind, str) else _by_key(block)
     if convert is not None:
-        out = convert(block, path, pass_through)
+        try:
+            out = convert(block, path, pass_through)
+        except MessageError as error:
+            if error.path is not None or path in error.message:
+                raise
+            raise MessageError(error.message, path=path, hint=error.hint) from error
+        except (TypeError, KeyError, AttributeError, ValueError) as error:
+            message = f"a {short(kind)} block lacks a value, or holds one of a wrong type"
+            raise MessageError(message, path=path) from error
         if out is not None:
             return out
     if pass_through:
@@ -158,6 +166,9 @@ def _require(block: dict[str, Any], path: str, kind: str, *keys: str) -> None:
 
 def _text(block: dict[str, Any], path: str, _: bool) -> Sequence[Outcome]:
     _require(block, path, "text", "text")
+    if not isinstance(block["text"], str):
+        message = f"expected a string, got {type(block['text']).__name__}"
+        raise MessageError(message, path=f"{path}.text")
     return [("content", {"type": "text", "text": block["text"]})]
 
 
@@ -229,22 +240,27 @@ def _input_audio(block: dict[str, Any], path: str, _: bool) -> Sequence[Outcome]
 
 def _tool_use(block: dict[str, Any], path: str, _: bool) -> Sequence[Outcome]:
     _require(block, path, "tool_use", "id", "name", "input")
-    function = {"name": block["name"], "arguments": block["input"]}
-    return [("call", {"type": "function", "id": block["id"], "function": function})]
+    return [_call(block["id"], block["name"], block["input"], path)]
 
 
 def _function_call(block: dict[str, Any], path: str, pass_through: bool) -> Sequence[Outcome]:
     _require(block, path, "function_call", "call_id", "name", "arguments")
-    function = {"name": block["name"], "arguments": block["arguments"]}
-    call: Outcome = ("call", {"type": "function", "id": block["call_id"], "function": function})
+    call = _call(block["call_id"], block["name"], block["arguments"], path)
     return [call, ("content", block)] if pass_through else [call]
 
 
 def _tool_call(block: dict[str, Any], path: str, _: bool) -> Sequence[Outcome]:
     if not block.get("id"):
         return []
-    function = {"name": block.get("name") or "", "arguments": block.get("args") or {}}
-    return [("call", {"type": "function", "id": block["id"], "function": function})]
+    return [_call(block["id"], block.get("name") or "", block.get("args") or {}, path)]
+
+
+def _call(id: Any, name: Any, arguments: Any, path: str) -> Outcome:
+    if isinstance(id, (list, dict)):
+        message = f"the id of a call has to be a string, not {type(id).__name__}"
+        raise MessageError(message, path=path)
+    function = {"name": name, "arguments": arguments}
+    return "call", {"type": "function", "id": id, "function": function}
 
 
 def _tool_result(block: dict[str, Any], path: str, _: bool) -> Sequence[Outcome]:

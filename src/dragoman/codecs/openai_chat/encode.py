@@ -12,6 +12,7 @@ from msgspec import UNSET
 
 from dragoman.codecs.arguments import dump_arguments
 from dragoman.codecs.contract import Change, ChatRequest
+from dragoman.codecs.explained import explained
 from dragoman.codecs.notes import note
 from dragoman.codecs.openai_chat.assistant import AssistantWriter
 from dragoman.codecs.openai_chat.parts import API, encode_parts
@@ -43,6 +44,7 @@ _TOOL_KEYS = {"name", "description", "parameters", "strict"}
 _CHOICE: dict[str, Any] = {"auto": "auto", "none": "none", "any": "required"}
 
 
+@explained
 def encode_request(
     request: ChatRequest, dialect: Dialect, changes: list[Change] | None
 ) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from dragoman.codecs.arguments import dump_arguments
 from dragoman.codecs.contract import Change
+from dragoman.codecs.explained import explained
 from dragoman.codecs.media import as_data_url, media_of
 from dragoman.codecs.notes import note
 from dragoman.codecs.openai_chat.tables import Dialect
@@ -23,6 +24,7 @@ _FINISH = {"refusal": "stop", "pause": "stop", "error": "stop"}
 _KNOWN = ("stop", "length", "tool_calls", "content_filter", "function_call")
 
 
+@explained
 def encode_response(
     message: AIMessage, dialect: Dialect, changes: list[Change] | None
 ) -> dict[str, Any]:

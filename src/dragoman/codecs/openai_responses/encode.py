@@ -8,6 +8,7 @@ from typing import Any
 
 from dragoman.codecs.arguments import dump_arguments, read_arguments
 from dragoman.codecs.contract import Change, ChatRequest
+from dragoman.codecs.explained import explained
 from dragoman.codecs.notes import note
 from dragoman.codecs.openai_responses.tables import API, CLIENT_RESULTS, TOOL_TYPES, Dialect
 from dragoman.codecs.openai_responses.turns import TurnWriter
@@ -24,6 +25,7 @@ from dragoman.messages import AIMessage, BaseMessage, ToolMessage
 __all__ = ["encode_request"]
 
 
+@explained
 def encode_request(
     request: ChatRequest, dialect: Dialect, changes: list[Change] | None = None
 ) -> dict[str, Any]:

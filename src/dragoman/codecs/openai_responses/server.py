@@ -9,6 +9,7 @@ from hashlib import blake2s
 from typing import Any
 
 from dragoman.codecs.contract import Change
+from dragoman.codecs.explained import explained
 from dragoman.codecs.openai_responses.tables import Dialect
 from dragoman.codecs.openai_responses.turns import TurnWriter
 from dragoman.codecs.shapes import as_dict, as_int, as_str
@@ -20,6 +21,7 @@ _INCOMPLETE = {"length": "max_output_tokens", "content_filter": "content_filter"
 _PREFIX = {"message": "msg_", "function_call": "fc_", "reasoning": "rs_"}
 
 
+@explained
 def encode_response(
     message: AIMessage, dialect: Dialect, changes: list[Change] | None = None
 ) -> dict[str, Any]:

@@ -343,7 +343,8 @@ def _openapi_object(schema: dict[str, Any], *, is_root: bool) -> dict[str, Any]:
         schema = {k: v for k, v in schema.items() if k != "properties"}
     names = schema.get("required")
     if isinstance(names, list):
-        present = [n for n in names if isinstance(properties, dict) and n in properties]
+        known = properties if isinstance(properties, dict) else {}
+        present = [n for n in names if isinstance(n, str) and n in known]
         if len(present) < len(names):
             schema = {k: v for k, v in schema.items() if k != "required"}
             if present:
