@@ -40,7 +40,7 @@ def test_mapped_ids_fit_and_are_different_for_different_ids(ids):
     wire = WireIds(fits, length=9)
     made = [wire.call(i or f"x{n}") for n, i in enumerate(ids)]
     assert all(fits.fullmatch(m) for m in made)
-    assert len(set(made)) == len({i or f"x{n}" for n, i in enumerate(ids)})
+    assert len(set(made)) == len(made)  # calls of one turn: also those of one id
     again = WireIds(fits, length=9)
     assert [again.call(i or f"x{n}") for n, i in enumerate(ids)] == made
 
@@ -67,6 +67,21 @@ def test_b45_repeated_ids_are_told_apart_where_that_is_demanded():
     assert wire.result("call_0") == second
     plain = WireIds()
     assert plain.call("call_0") == plain.result("call_0") == plain.call("call_0")
+
+
+def test_calls_of_one_turn_with_one_id_are_told_apart_and_answered_in_order():
+    for wire in (WireIds(), WireIds(unique=True)):
+        one, two = wire.call("c"), wire.call("c")
+        assert one != two
+        assert [wire.result("c"), wire.result("c")] == [one, two]
+
+
+def test_of_repeated_ids_the_nearest_turn_is_answered_first():
+    wire = WireIds(unique=True)
+    old, _ = wire.call("c"), wire.call("d")
+    wire.result("d")
+    first, second = wire.call("c"), wire.call("c")
+    assert [wire.result("c") for _ in range(3)] == [first, second, old]
 
 
 def test_calls_without_ids_get_some_and_their_results_follow_in_order():

@@ -72,7 +72,8 @@ def explained(encode: F) -> F:
 def _wrong_values(messages: Sequence[BaseMessage]) -> Iterator[EncodeError]:
     for n, message in enumerate(messages):
         yield from _in_blocks(message.content, f"$[{n}].content")
-        yield from _in_blocks(message.content_blocks, f"$[{n}].content")  # foreign names for the same
+        # Once more in the standard view: foreign blocks have other names for the same.
+        yield from _in_blocks(message.content_blocks, f"$[{n}].content")
 
 
 def _in_blocks(blocks: Any, path: str) -> Iterator[EncodeError]:

@@ -13,7 +13,11 @@ from typing import Any
 
 from dragoman.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 
-__all__ = ["WireIds", "call_ids", "in_call_order", "with_results_split"]
+__all__ = ["UNNAMED", "WireIds", "call_ids", "in_call_order", "with_results_split"]
+
+
+UNNAMED = "unknown"
+"""The name sent for a call that has none: every provider refuses an empty one."""
 
 
 def call_ids(message: AIMessage) -> list[str | None]:
@@ -160,7 +164,10 @@ class WireIds:
         self._unique = unique
         self._taken: dict[str, tuple[str, int]] = {}  # wire id -> (our id, which use of it)
         self._uses: dict[str, int] = {}
-        self._open: dict[str, list[str]] = {}  # our id -> wire ids of unanswered calls
+        # our id -> unanswered calls: (number of the turn, wire id)
+        self._open: dict[str, list[tuple[int, str]]] = {}
+        self._turn = 0
+        self._has_results = False  # since the last call
         self._last: dict[str, str] = {}
 
     def fits(self, id: object) -> bool:
@@ -173,23 +180,30 @@ class WireIds:
         )
 
     def call(self, id: str | None) -> str:
-        """Return the wire id for a call; a call without an id gets one."""
+        """Return the wire id for a call; one without an id, or with that of an open call, gets one."""
         own = id if isinstance(id, str) else ""
+        if self._has_results:
+            self._turn += 1
+            self._has_results = False
         use = self._uses.get(own, 0)
         self._uses[own] = use + 1
-        key = (own, use if self._unique or not own else 0)
-        wire = self._find(key)
-        self._open.setdefault(own, []).append(wire)
+        waiting = self._open.setdefault(own, [])
+        is_double = bool(waiting) and waiting[-1][0] == self._turn
+        wire = self._find((own, use if self._unique or not own or is_double else 0))
+        waiting.append((self._turn, wire))
         self._last[own] = wire
         return wire
 
     def result(self, id: str | None) -> str:
         """Return the wire id for a result: that of the nearest unanswered call with this id."""
         own = id or ""
+        self._has_results = True
         waiting = self._open.get(own)
         if waiting:
-            # In one turn an id stands once; results without ids answer in call order.
-            return waiting.pop(0) if not own else waiting.pop()
+            # In one turn, and where there are no ids, results answer in call order.
+            last = waiting[-1][0]
+            at = next(n for n, (turn, _) in enumerate(waiting) if turn == last) if own else 0
+            return waiting.pop(at)[1]
         return self._last.get(own) or self._find((own, 0))
 
     def _find(self, key: tuple[str, int]) -> str:

@@ -23,7 +23,7 @@ from dragoman.messages import (
     message_chunk_to_message,
 )
 
-__all__ = ["Turn", "blocks_of", "history_message", "transcript_of", "turns"]
+__all__ = ["Turn", "blocks_of", "history_message", "split_results", "transcript_of", "turns"]
 
 Role = Literal["system", "user", "assistant", "tool"]
 
@@ -70,7 +70,7 @@ def turns(messages: Sequence[BaseMessage]) -> list[Turn]:
             message = _paired(message, waiting)
         elif isinstance(message, ToolMessage):
             waiting = [w for w in waiting if w[1] != message.tool_call_id]
-        for part in _split(message):
+        for part in split_results(message):
             positions[id(part)] = n
             whole.append(part)
     found: list[Turn] = []
@@ -80,7 +80,7 @@ def turns(messages: Sequence[BaseMessage]) -> list[Turn]:
     return found
 
 
-def _split(message: BaseMessage) -> list[BaseMessage]:
+def split_results(message: BaseMessage) -> list[BaseMessage]:
     """Return a user message as results and the rest, where a user wrote results into its content.
 
     Results come first: no provider takes anything between a call and its result.

@@ -8,21 +8,27 @@ How results find their calls: by id, the nearest unanswered call in front; else 
 of that name, or of the last turn, in front. Of two results of one call the first stays.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
 from dragoman.codecs.contract import Change
-from dragoman.messages.ai import AIMessage
+from dragoman.messages.ai import AIMessage, AIMessageChunk
 from dragoman.messages.base import BaseMessage
 from dragoman.messages.coerce import convert_to_messages
+from dragoman.messages.convert import message_chunk_to_message
 from dragoman.messages.modifier import RemoveMessage
 from dragoman.messages.tool import ToolMessage
 from dragoman.messages.translate import standard_blocks
+from dragoman.transcript.in_content import Parts, calls_of
 from dragoman.transcript.rules import RULES, Target, target_of
 
 __all__ = ["Issue", "Repair", "repair_messages", "validate_messages"]
+
+_JOINS_REPLIES = frozenset({"anthropic", "bedrock_converse", "openai_responses"})
+"""Wires on which results may stand behind the last of several replies; told by their encoders."""
 
 UNANSWERED = "This tool call was not answered: it was cancelled or its result was lost."
 
@@ -64,6 +70,36 @@ class _Call:
         self.result: int | None = None
 
 
+def _position_of(call: _Call) -> int:
+    return call.position
+
+
+class _SameId:
+    """The calls of one id in the order of the history, asked by results that come in that order."""
+
+    __slots__ = ("calls", "n_passed", "waiting")
+
+    def __init__(self) -> None:
+        self.calls: list[_Call] = []
+        self.n_passed = 0
+        self.waiting: list[_Call] = []  # passed and unanswered
+
+    def pass_to(self, position: int) -> None:
+        """Go on to a position: calls in front of it can be answered there."""
+        while self.n_passed < len(self.calls) and self.calls[self.n_passed].position < position:
+            call = self.calls[self.n_passed]
+            self.n_passed += 1
+            if call.result is None:
+                self.waiting.append(call)
+
+    def nearest(self) -> _Call | None:
+        """Take the first unanswered call of the nearest turn."""
+        at = len(self.waiting) - 1
+        while at > 0 and self.waiting[at - 1].position == self.waiting[at].position:
+            at -= 1
+        return self.waiting.pop(at) if at >= 0 else None
+
+
 class _Analysis:
     """Pairs calls and results of one history, and rebuilds it."""
 
@@ -72,6 +108,9 @@ class _Analysis:
         self.target = target
         self.issues: list[Issue] = []
         self.calls: list[_Call] = []
+        self.unanswered: list[_Call] = []
+        self.solid: list[int] = []
+        self.turn_end: list[int] = []
         self.turns: dict[int, list[_Call]] = {}
         self.owner: dict[int, _Call] = {}
         self.dropped: set[int] = set()
@@ -91,8 +130,7 @@ class _Analysis:
 
     def _nothing_to_pair(self) -> bool:
         return self.target is None and not any(
-            isinstance(m, ToolMessage | RemoveMessage)
-            or (isinstance(m, AIMessage) and (m.tool_calls or m.invalid_tool_calls))
+            isinstance(m, ToolMessage | RemoveMessage) or (isinstance(m, AIMessage) and calls_of(m))
             for m in self.messages
         )
 
@@ -102,7 +140,7 @@ class _Analysis:
             call["id"]
             for message in self.messages
             if isinstance(message, AIMessage)
-            for call in (*message.tool_calls, *message.invalid_tool_calls)
+            for call in calls_of(message)
         }
         for position, message in enumerate(self.messages):
             if isinstance(message, RemoveMessage):
@@ -114,12 +152,12 @@ class _Analysis:
                 self._prepare_media(position)
 
     def _prepare_reply(self, position: int, message: AIMessage, taken: set[Any]) -> None:
-        calls: list[Any] = [*message.tool_calls, *message.invalid_tool_calls]
+        calls = calls_of(message)
         if any(not call["id"] for call in calls):
             self.found(position, "missing_call_id")
             message = _with_ids(message, position, taken)
             self.messages[position] = message
-            calls = [*message.tool_calls, *message.invalid_tool_calls]
+            calls = calls_of(message)
         turn = [_Call(position, call["id"], call["name"]) for call in calls]
         if turn:
             self.turns[position] = turn
@@ -150,7 +188,12 @@ class _Analysis:
             for position, message in enumerate(self.messages)
             if isinstance(message, ToolMessage)
         ]
-        unknown = [position for position in results if not self._pair_by_id(position)]
+        by_id: dict[str, _SameId] = {}
+        for call in self.calls:
+            by_id.setdefault(call.id, _SameId()).calls.append(call)
+        self._place()
+        unknown = [position for position in results if not self._pair_by_id(position, by_id)]
+        self.unanswered = [call for call in self.calls if call.result is None] if unknown else []
         for position in unknown:
             if position in self.dropped:
                 continue
@@ -159,29 +202,30 @@ class _Analysis:
                 self.found(position, "orphan_result")
                 self.dropped.add(position)
             else:
+                self.unanswered.remove(call)
                 moved = self._answer(call, position)
                 self.found(position, "mismatched_result", f" (call {call.id!r:.60})" + moved)
 
-    def _pair_by_id(self, position: int) -> bool:
+    def _pair_by_id(self, position: int, by_id: dict[str, _SameId]) -> bool:
         message: Any = self.messages[position]
-        same = [call for call in self.calls if call.id == message.tool_call_id]
-        before = [call for call in same if call.position < position]
-        open_before = [call for call in before if call.result is None]
-        if open_before:
-            last = max(call.position for call in open_before)
-            self._answer(next(c for c in open_before if c.position == last), position)
-            return True
-        if before:
-            first: Any = self.messages[before[-1].result or 0]
+        same = by_id.get(message.tool_call_id)
+        if same is None:
+            return False
+        same.pass_to(position)
+        call = same.nearest()
+        if call is not None:
+            self._answer(call, position)
+        elif same.n_passed:
+            first: Any = self.messages[same.calls[same.n_passed - 1].result or 0]
             differs = first.content != message.content or first.artifact != message.artifact
             self.found(position, "duplicate_result", lossy=differs)
             self.dropped.add(position)
-            return True
-        later = [call for call in same if call.result is None]
-        if later:  # the result came in front of its call
-            self._answer(later[0], position)
-            return True
-        return False
+        else:  # the result may have come in front of its call
+            later = next((call for call in same.calls if call.result is None), None)
+            if later is None:
+                return False
+            self._answer(later, position)
+        return True
 
     def _answer(self, call: _Call, position: int) -> str:
         call.result = position
@@ -193,23 +237,29 @@ class _Analysis:
 
     def _follows(self, turn: int, position: int) -> bool:
         """Return whether only results stand between a turn (and replies joined to it) and a result."""
-        if position < turn:
-            return False
-        return all(
-            isinstance(self.messages[between], ToolMessage) or between in self.dropped
-            for between in range(self._turn_end(turn) + 1, position)
-        )
+        return turn < position and self.solid[position] <= self.turn_end[turn]
 
-    def _turn_end(self, turn: int) -> int:
-        """Return the last of the replies that follow each other from `turn` on: one turn for providers."""
-        while turn + 1 < len(self.messages) and isinstance(self.messages[turn + 1], AIMessage):
-            turn += 1
-        return turn
+    def _place(self) -> None:
+        """Note, of every position, the last message in front of it that is no result, and its turn's end.
+
+        Where a wire knows no neighbours of one role, replies that follow each other are one turn;
+        elsewhere each wants its results directly behind it.
+        """
+        joins = self.target is not None and self.target.api in _JOINS_REPLIES
+        last = -1
+        for position, message in enumerate(self.messages):
+            self.solid.append(last)
+            if not isinstance(message, ToolMessage) and position not in self.dropped:
+                last = position
+        self.turn_end = list(range(len(self.messages)))
+        for position in range(len(self.messages) - 2, -1, -1):
+            if joins and isinstance(self.messages[position + 1], AIMessage):
+                self.turn_end[position] = self.turn_end[position + 1]
 
     def _fitting(self, position: int) -> _Call | None:
         """Return the one unanswered call that a result with an unknown id can mean."""
         name = self.messages[position].name
-        open_calls = [c for c in self.calls if c.position < position and c.result is None]
+        open_calls = self.unanswered[: bisect_left(self.unanswered, position, key=_position_of)]
         if name:
             named = [call for call in open_calls if call.name == name]
             if len(named) == 1:
@@ -231,7 +281,7 @@ class _Analysis:
                 continue
             rebuilt.append(message)
             turn += self.turns.get(position, ())
-            if not turn or self._turn_end(position) != position:
+            if not turn or self.turn_end[position] != position:
                 continue
             answered = sorted(call.result for call in turn if call.result is not None)
             rebuilt += [self._result(result) for result in answered]
@@ -266,6 +316,8 @@ class _Analysis:
 
 
 def _with_ids(message: AIMessage, position: int, taken: set[Any]) -> AIMessage:
+    if isinstance(message, AIMessageChunk):  # whose calls are read from its fragments
+        message = cast("AIMessage", message_chunk_to_message(message))
     update: dict[str, Any] = {}
     number = 0
     for field in ("tool_calls", "invalid_tool_calls"):
@@ -282,9 +334,13 @@ def _with_ids(message: AIMessage, position: int, taken: set[Any]) -> AIMessage:
 
 
 def _analysed(messages: Iterable[Any], target: str | None) -> tuple[list[BaseMessage], list[Issue]]:
-    analysis = _Analysis(convert_to_messages(messages), target_of(target))
-    rebuilt = analysis.run()
-    return rebuilt, sorted(analysis.issues, key=lambda issue: issue.index)
+    parts = Parts(convert_to_messages(messages))
+    analysis = _Analysis(parts.messages, target_of(target))
+    rebuilt = parts.joined(analysis.run())
+    issues = [
+        msgspec.structs.replace(issue, index=parts.origin(issue.index)) for issue in analysis.issues
+    ]
+    return rebuilt, sorted(issues, key=lambda issue: issue.index)
 
 
 def validate_messages(messages: Iterable[Any], target: str | None = None) -> list[Issue]:

@@ -23,7 +23,7 @@ from dragoman.codecs.arguments import dump_arguments
 from dragoman.codecs.contract import Change
 from dragoman.codecs.media import media_of
 from dragoman.codecs.origin import foreign_value, is_from, provider_of, wire_of
-from dragoman.codecs.pairing import WireIds
+from dragoman.codecs.pairing import UNNAMED, WireIds
 from dragoman.codecs.turns import blocks_of, transcript_of
 from dragoman.errors import EncodeError
 from dragoman.messages import AIMessage, BaseMessage, ToolMessage
@@ -282,7 +282,7 @@ class BlockWriter:
         written = {
             "type": "tool_use",
             "id": ids.call(block.get("id")),
-            "name": block.get("name") or "unknown",
+            "name": block.get("name") or UNNAMED,
             "input": args,
         }
         written.update(self._extras(block, "tool_use", place))

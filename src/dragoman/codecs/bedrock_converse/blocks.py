@@ -21,7 +21,7 @@ from dragoman.codecs.bedrock_converse.wire import (
 from dragoman.codecs.contract import Change
 from dragoman.codecs.media import media_of
 from dragoman.codecs.origin import foreign_value, is_from, provider_of, wire_of
-from dragoman.codecs.pairing import WireIds
+from dragoman.codecs.pairing import UNNAMED, WireIds
 from dragoman.codecs.shapes import as_str
 from dragoman.codecs.turns import blocks_of, transcript_of
 from dragoman.messages import BaseMessage, ToolMessage
@@ -235,7 +235,7 @@ class BlockWriter:
         if not isinstance(args, dict):
             raw = args if isinstance(args, str) else dump_arguments(args)
             args = {"INVALID_JSON": raw} if raw.strip() else {}
-        name = block.get("name") or "unknown"
+        name = block.get("name") or UNNAMED
         self.called[name] = None
         written = {"toolUseId": ids.call(block.get("id")), "name": name, "input": args}
         return {"toolUse": {**written, **_own_bag(block)}}

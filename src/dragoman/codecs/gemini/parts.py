@@ -13,6 +13,7 @@ from dragoman.codecs.gemini.tables import API, DUMMY_SIGNATURE, MADE_ID, NATIVE_
 from dragoman.codecs.gemini.wire import camel_keys, write_media, write_response
 from dragoman.codecs.media import media_of
 from dragoman.codecs.origin import foreign_value, is_from, provider_of
+from dragoman.codecs.pairing import UNNAMED
 from dragoman.codecs.turns import blocks_of, transcript_of
 from dragoman.messages import AIMessage, BaseMessage, ToolMessage
 
@@ -68,7 +69,7 @@ class PartWriter:
     def message(self, message: BaseMessage, path: str, *, is_model: bool) -> list[dict[str, Any]]:
         """Return the parts of a message that is no tool result."""
         blocks = blocks_of(message)
-        if not blocks and message.content == "" and not self._is_reply:
+        if not blocks and not message.content and not self._is_reply:
             # Google takes an empty text, and nothing less.
             return [{"text": ""}]
         place = _Place(message, self._provider, is_model=is_model)
@@ -93,7 +94,8 @@ class PartWriter:
             ]
             media = [p for p in written if p.keys() != {"text"}]
             content = "\n".join(texts)
-        name = message.name or self._names.get(message.tool_call_id) or "unknown"
+        # The name of the call, whatever the result says: Google pairs them by it.
+        name = self._names.get(message.tool_call_id) or message.name or UNNAMED
         response: dict[str, Any] = {"name": name}
         if message.tool_call_id and "id" not in bag and not _is_made(message.tool_call_id):
             response["id"] = message.tool_call_id
@@ -186,7 +188,7 @@ class PartWriter:
         if not isinstance(args, dict):
             raw = args if isinstance(args, str) else dump_arguments(args)
             args = {"INVALID_JSON": raw} if raw.strip() else {}
-        name, id = block.get("name") or "unknown", block.get("id")
+        name, id = block.get("name") or UNNAMED, block.get("id")
         call: dict[str, Any] = {"name": name, "args": args}
         if isinstance(id, str) and id:
             self._names[id] = name

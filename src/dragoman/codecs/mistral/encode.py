@@ -14,7 +14,7 @@ from dragoman.codecs.mistral.tables import API, CALL_ID
 from dragoman.codecs.mistral.wire import write_chunk, write_thinking
 from dragoman.codecs.notes import note
 from dragoman.codecs.origin import is_from, provider_of
-from dragoman.codecs.pairing import WireIds, with_results_split
+from dragoman.codecs.pairing import UNNAMED, WireIds, with_results_split
 from dragoman.codecs.schemas import encode_schema
 from dragoman.codecs.shapes import as_dict, as_str, is_only_text
 from dragoman.codecs.tools import function_tool, json_schema_of, tool_choice_of, without_marks
@@ -192,7 +192,7 @@ class Encoder:
                 **({"arguments": raw} if same else {}),
             }
         function = {
-            "name": block.get("name") or "",
+            "name": block.get("name") or UNNAMED,
             "arguments": args if isinstance(args, str) else dump_arguments(args),
         }
         function.update(as_dict(bag.pop("function", None)))

@@ -14,7 +14,7 @@ from dragoman.codecs.media import media_of
 from dragoman.codecs.notes import note
 from dragoman.codecs.ollama.tables import API, OPTIONS
 from dragoman.codecs.origin import is_from
-from dragoman.codecs.pairing import in_call_order, with_results_split
+from dragoman.codecs.pairing import UNNAMED, in_call_order, with_results_split
 from dragoman.codecs.shapes import as_dict
 from dragoman.codecs.tools import function_tool, json_schema_of
 from dragoman.codecs.turns import blocks_of
@@ -130,7 +130,7 @@ class _Encoder:
             self._assistant(wire, message, path)
         elif isinstance(message, (ToolMessage, FunctionMessage)):
             call_id = message.tool_call_id if isinstance(message, ToolMessage) else None
-            if name := message.name or self._names.get(call_id):
+            if name := self._names.get(call_id) or message.name:
                 wire["tool_name"] = name
         elif message.name:
             note(self._changes, path, "dropped_name", "Ollama has no place for a name")
@@ -169,12 +169,13 @@ class _Encoder:
         if not isinstance(message.content, str):
             valid = [b for b in blocks_of(message) if b["type"] == "tool_call"]
         for call in valid:
-            name, args = call.get("name") or "", call.get("args") or {}
+            name, args = call.get("name") or UNNAMED, call.get("args") or {}
             self._names[call.get("id")] = name
             calls.append({"function": {"name": name, "arguments": args}})
         for call in message.invalid_tool_calls:
-            self._names[call.get("id")] = call.get("name") or ""
-            function = {"name": call.get("name") or "", "arguments": {}}
+            name = call.get("name") or UNNAMED
+            self._names[call.get("id")] = name
+            function = {"name": name, "arguments": {}}
             calls.append({"function": function})
             text = "the arguments of an invalid call are no object and were left out"
             note(self._changes, path, "dropped_arguments", text)

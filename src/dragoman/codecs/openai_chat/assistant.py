@@ -13,7 +13,7 @@ from dragoman.codecs.notes import note
 from dragoman.codecs.openai_chat.parts import API, encode_part
 from dragoman.codecs.openai_chat.tables import Dialect
 from dragoman.codecs.origin import is_from, provider_of, signer_of, wire_of
-from dragoman.codecs.pairing import WireIds
+from dragoman.codecs.pairing import UNNAMED, WireIds
 from dragoman.codecs.shapes import as_dict, as_dicts, is_only_text
 from dragoman.codecs.turns import blocks_of
 from dragoman.messages import AIMessage
@@ -113,7 +113,7 @@ class AssistantWriter:
         wire: dict[str, Any] = {
             "id": self._ids.call(call.get("id")),
             "type": "function",
-            "function": {"name": call.get("name") or "", "arguments": text},
+            "function": {"name": call.get("name") or UNNAMED, "arguments": text},
         }
         if not isinstance(extras, dict) or not is_from(message, self._dialect.provider, API):
             return wire
@@ -226,4 +226,6 @@ def _says_the_same(kept: Any, message: AIMessage) -> bool:
             args = {"input": as_dict(call["custom"]).get("input")}
         if function.get("name") or "custom" in call:
             theirs[call.get("id") or None] = text if args is None else args
+        elif isinstance(call.get("function"), dict):
+            theirs[call.get("id") or None] = text if isinstance(text, str) else dump_arguments(text)
     return ours == theirs

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from dragoman.codecs.arguments import read_arguments
+from dragoman.codecs.arguments import dump_arguments, read_arguments
 from dragoman.codecs.contract import ChatRequest
 from dragoman.codecs.openai_chat.parts import API, decode_content
 from dragoman.codecs.openai_chat.tables import Dialect
@@ -361,11 +361,21 @@ def _read_calls(calls: Any) -> tuple[list[Any], list[Any]]:
             name, args = function["name"], function.get("arguments")
         elif isinstance(custom, dict) and as_str(custom.get("name")):
             name, args = custom["name"], {"input": custom.get("input")}
+        elif isinstance(function, dict):
+            invalid.append(_nameless(function.get("arguments"), as_str(raw.get("id"))))
+            continue
         else:
             continue
         call = make_call(name, args, as_str(raw.get("id")))
         (valid if call.get("type") == "tool_call" else invalid).append(call)
     return valid, invalid
+
+
+def _nameless(arguments: Any, id: str | None) -> dict[str, Any]:
+    """Return a call without a name as an invalid one: a result may answer it all the same."""
+    text = arguments if isinstance(arguments, str) else dump_arguments(arguments)
+    error = "the call has no name"
+    return {"type": "invalid_tool_call", "id": id, "name": None, "args": text, "error": error}
 
 
 _READ: dict[str, Callable[[dict[str, Any], str, Dialect], BaseMessage]] = {

@@ -15,7 +15,7 @@ from dragoman.codecs.openai_responses.items import write_call, write_reasoning, 
 from dragoman.codecs.openai_responses.tables import API, Dialect
 from dragoman.codecs.openai_responses.wire import rest_of, write_part
 from dragoman.codecs.origin import foreign_value, is_from, provider_of
-from dragoman.codecs.pairing import WireIds
+from dragoman.codecs.pairing import UNNAMED, WireIds
 from dragoman.codecs.shapes import as_dict, as_dicts, as_int, as_list, as_str
 from dragoman.codecs.turns import blocks_of
 from dragoman.errors import short
@@ -353,7 +353,7 @@ class _Turn:
         args = block.get("args")
         if block["type"] == "invalid_tool_call":
             args = args if isinstance(args, str) else ""
-        named = {"id": wire_id, "name": block.get("name") or ""}
+        named = {"id": wire_id, "name": block.get("name") or UNNAMED}
         item = write_call(named, args, extras)
         self.writer.kinds[wire_id] = item["type"]
         self._add(item)
