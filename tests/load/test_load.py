@@ -464,3 +464,16 @@ def only_plain(value):
         inner = list(value.values()) if isinstance(value, dict) else value
         return all(map(only_plain, inner))
     return type(value) in (str, int, float, bool, bytes, type(None))
+
+
+@pytest.mark.parametrize("messages", [False, 5, [5, {}], [[[], {}]], "}{", [[]]])
+def test_a_stored_component_that_cannot_be_built_is_a_value_error(messages):
+    stored = {
+        "lc": 1,
+        "type": "constructor",
+        "id": ["langchain", "prompts", "chat", "ChatPromptTemplate"],
+        "kwargs": {"messages": messages},
+    }
+
+    with pytest.raises(ValueError, match=r"."):
+        load(stored, allowed_objects="core")

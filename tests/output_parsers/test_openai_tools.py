@@ -180,3 +180,14 @@ def test_streams_only_grow_and_end_at_the_whole(last):
     assert list(PydanticToolsParser(tools=[f]).transform(chunks(last)))[-1] == [f(a=12)]
     first = JsonOutputKeyToolsParser(key_name="f", first_tool_only=True)
     assert list(first.transform(chunks(last)))[-1] == {"a": 12}
+
+
+@pytest.mark.parametrize("raw", [{"a": [], "b": 1}, [5, "x", None], 5, "text", [{"function": 5}]])
+@pytest.mark.parametrize(
+    "parser",
+    [JsonOutputToolsParser(), JsonOutputKeyToolsParser(key_name="f", first_tool_only=True)],
+)
+def test_raw_calls_of_any_shape_are_no_calls(parser, raw):
+    message = AIMessage("x", additional_kwargs={"tool_calls": raw})
+
+    assert not parser.invoke(message.model_copy(update={"invalid_tool_calls": []}))

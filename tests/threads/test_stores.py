@@ -42,6 +42,14 @@ class TestStores(ThreadStoreSuite):  # B87, B91, B93
         return self._store
 
 
+@pytest.mark.parametrize("limit", [-1, "1", 0.5])
+def test_limits_are_whole_numbers_from_zero(store, limit):
+    thread = store.thread(f"{store.prefix}x")
+    for ask in (store.list, thread.load, thread.history):
+        with pytest.raises(StoreError, match="limit has to be a whole number from 0"):
+            ask(limit=limit)
+
+
 @pytest.mark.parametrize("bad", ["", None, 5])
 def test_ids_have_to_be_texts(store, bad):
     with pytest.raises(StoreError, match="non-empty text"):

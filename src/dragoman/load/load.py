@@ -17,7 +17,7 @@ from typing import Any, Literal, NoReturn, cast
 
 import msgspec
 
-from dragoman.errors import DecodeError
+from dragoman.errors import DecodeError, short
 from dragoman.load import fast
 from dragoman.load.dump import ESCAPED, MAX_DEPTH
 from dragoman.load.mapping import CORE, MESSAGES, NAMESPACES, PARTNERS, PLAIN_MESSAGES, target
@@ -214,7 +214,11 @@ def _build(cls: type[Any], kwargs: dict[str, Any]) -> Any:
     """Return the object; structs read tolerantly, so that fields of later versions survive."""
     if issubclass(cls, msgspec.Struct) and hasattr(cls, "model_validate"):
         return cast("Any", cls).model_validate(kwargs)
-    return cls(**kwargs)
+    try:
+        return cls(**kwargs)
+    except (TypeError, KeyError, AttributeError, NotImplementedError) as error:
+        message = f"a stored {cls.__name__} cannot be built: {short(str(error))}"
+        raise DecodeError(message) from error
 
 
 def _revive(value: Any, reviver: Reviver, depth: int) -> Any:

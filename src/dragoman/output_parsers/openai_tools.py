@@ -71,7 +71,8 @@ def parse_tool_call(
     >>> parse_tool_call({"id": "1", "function": {"name": "f", "arguments": '{"a": 1}'}})
     {'name': 'f', 'args': {'a': 1}, 'id': '1', 'type': 'tool_call'}
     """
-    function = raw_tool_call.get("function")
+    # What stands in `additional_kwargs` is the user's, and may be anything.
+    function = raw_tool_call.get("function") if isinstance(raw_tool_call, dict) else None
     if not isinstance(function, dict):
         return None
     name, raw = function.get("name"), function.get("arguments")
@@ -170,7 +171,11 @@ class JsonOutputToolsParser(BaseCumulativeTransformOutputParser[Any]):
             if not partial:
                 _refuse_invalid(message)
             raw = message.additional_kwargs.get("tool_calls")
-            calls = parse_tool_calls(raw, partial=partial, strict=self.strict) if raw else []
+            calls = (
+                parse_tool_calls(raw, partial=partial, strict=self.strict)
+                if isinstance(raw, list)
+                else []
+            )
         for call in calls:
             call.pop("type", None)
             if not self.return_id:

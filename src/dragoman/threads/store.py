@@ -91,6 +91,12 @@ class _Twins:
         return await asyncio.to_thread(partial(function, *args, **kwargs))
 
 
+def _check_limit(limit: int | None) -> None:
+    if limit is not None and (not isinstance(limit, int) or limit < 0):
+        message = f"limit has to be a whole number from 0, got {short(limit)}"
+        raise StoreError(message)
+
+
 class Thread(_Twins):
     """One branch of one thread.
 
@@ -112,9 +118,7 @@ class Thread(_Twins):
         Raises:
             StoreError: If `at` is no head of this thread, or the store cannot be read.
         """
-        if limit is not None and (not isinstance(limit, int) or limit < 0):
-            message = f"limit has to be a whole number from 0, got {short(limit)}"
-            raise StoreError(message)
+        _check_limit(limit)
         entries = self._log.entries(self.id, self.branch, at, limit)
         messages, state = fold_entries(reversed(entries))
         if limit is not None:
@@ -165,6 +169,7 @@ class Thread(_Twins):
 
     def history(self, limit: int | None = None) -> list[Entry]:
         """Return the appends of this branch, the newest first."""
+        _check_limit(limit)
         entries = self._log.entries(self.id, self.branch, None, None)
         return entries if limit is None else entries[:limit]
 
@@ -223,6 +228,7 @@ class ThreadStore(_Twins):
             before: Only threads that were last written before this time (seconds since the epoch).
             limit: The most ids wanted.
         """
+        _check_limit(limit)
         return self._log.threads(prefix, before, limit)
 
     def delete(self, thread_id: str) -> bool:
