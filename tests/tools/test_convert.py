@@ -224,3 +224,19 @@ def test_a_toolkit_gives_tools():
             return [tool("f", description="d")(plain)]
 
     assert [t.name for t in Kit().get_tools()] == ["f"]
+
+
+def test_parameters_of_a_function_in_no_class_may_be_called_self_and_cls():
+    def greet(self: str, cls: int = 1) -> str:
+        """Greet."""
+        return f"{self}{cls}"
+
+    class Room:
+        def enter(self, name: str) -> str:
+            """Enter."""
+            return name
+
+    assert list(tool(greet).args) == ["self", "cls"]
+    assert tool(greet).invoke({"self": "a", "cls": 2}) == "a2"
+    assert list(tool(Room.enter).args) == ["name"]
+    assert tool(Room().enter).invoke({"name": "x"}) == "x"

@@ -171,3 +171,35 @@ def test_a_nameless_call_of_a_body_is_no_reason_to_lose_its_result():
     sent = get_codec("openai_chat").encode_request(request)["messages"]
     assert sent[1] == {**body["messages"][1], "content": None}
     assert sent[2] == body["messages"][2]
+
+
+@pytest.mark.parametrize(
+    ("calls", "results", "answers"),
+    [
+        (["f", "f"], [None, None], ["r0", "r1"]),
+        (["f", "f"], ["f", "f"], ["r0", "r1"]),
+        (["f", "g"], ["g", "f"], ["r1", "r0"]),
+    ],
+)
+def test_results_without_an_id_answer_the_calls_without_one_in_their_order(calls, results, answers):
+    history = [Q, AIMessage("", tool_calls=[{"name": n, "args": {}, "id": None} for n in calls])]
+    history += [ToolMessage(f"r{i}", tool_call_id="", name=n) for i, n in enumerate(results)]
+
+    repair = repair_messages(history, "anthropic")
+
+    by_id = {m.tool_call_id: m.text for m in repair.messages[2:]}
+    assert [by_id[call["id"]] for call in repair.messages[1].tool_calls] == answers
+    assert not any(change.lossy for change in repair.changes)
+    assert validate_messages(repair.messages, "anthropic") == []
+
+
+def test_a_result_without_an_id_leaves_the_calls_that_have_one():
+    calls = [{"name": "f", "args": {}, "id": "a"}, {"name": "f", "args": {}, "id": None}]
+    history = [Q, AIMessage("", tool_calls=calls), ToolMessage("r", tool_call_id="")]
+
+    repaired = repair_messages(history, "anthropic").messages
+
+    assert [(m.tool_call_id, m.status) for m in repaired[2:]] == [
+        (repaired[1].tool_calls[1]["id"], "success"),
+        ("a", "error"),
+    ]

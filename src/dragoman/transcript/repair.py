@@ -114,6 +114,7 @@ class _Analysis:
         self.turns: dict[int, list[_Call]] = {}
         self.owner: dict[int, _Call] = {}
         self.dropped: set[int] = set()
+        self.made: set[str] = set()  # ids given to calls here
 
     def found(self, index: int, code: str, detail: str = "", *, lossy: bool | None = None) -> None:
         rule = RULES[code]
@@ -157,7 +158,8 @@ class _Analysis:
             self.found(position, "missing_call_id")
             message = _with_ids(message, position, taken)
             self.messages[position] = message
-            calls = calls_of(message)
+            old, calls = calls, calls_of(message)
+            self.made |= {new["id"] for was, new in zip(old, calls, strict=True) if not was["id"]}
         turn = [_Call(position, call["id"], call["name"]) for call in calls]
         if turn:
             self.turns[position] = turn
@@ -257,8 +259,12 @@ class _Analysis:
                 self.turn_end[position] = self.turn_end[position + 1]
 
     def _fitting(self, position: int) -> _Call | None:
-        """Return the one unanswered call that a result with an unknown id can mean."""
-        name = self.messages[position].name
+        """Return the one unanswered call that a result with an unknown id can mean.
+
+        Results without an id answer the calls that had none, in their order.
+        """
+        message: Any = self.messages[position]
+        name = message.name
         open_calls = self.unanswered[: bisect_left(self.unanswered, position, key=_position_of)]
         if name:
             named = [call for call in open_calls if call.name == name]
@@ -270,6 +276,8 @@ class _Analysis:
             return None
         last = open_calls[-1].position
         of_turn = [call for call in open_calls if call.position == last]
+        if not message.tool_call_id and (unnamed := [c for c in of_turn if c.id in self.made]):
+            return unnamed[0]
         return of_turn[0] if len(of_turn) == 1 else None
 
     def _rebuilt(self) -> list[BaseMessage]:

@@ -100,7 +100,7 @@ def model_from_function(
     """Return a pydantic model with a field for each parameter of `function`.
 
     Args:
-        function: Any callable; `self` and `cls` are not parameters.
+        function: Any callable; `self` and `cls` of methods are not parameters.
         name: The model's name; the function's by default.
         description: The model's docstring.
         descriptions: Texts of single parameters; they win over those in annotations.
@@ -147,7 +147,9 @@ def model_from_function(
 def _parameters(function: Any) -> list[inspect.Parameter]:
     found = list(inspect.signature(function).parameters.values())
     if found and found[0].name in ("self", "cls") and not inspect.ismethod(function):
-        return found[1:]
+        # A function that stands in no class has such a parameter like any other.
+        place = str(getattr(function, "__qualname__", ".")).rpartition("<locals>.")[2]
+        return found[1:] if "." in place else found
     return found
 
 
