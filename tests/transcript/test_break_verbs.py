@@ -277,3 +277,28 @@ def test_state_in_openai_form_keeps_texts_texts_and_ids():
         [], [HumanMessage(blocks, id="1"), AIMessage("x", id="2")], format="langchain-openai"
     )
     assert state == [HumanMessage("a\nb", id="1"), AIMessage("x", id="2")]
+
+
+def test_a_single_word_is_as_good_as_a_list_of_it():
+    call = {"name": "f", "args": {}, "id": "c1"}
+    history = [
+        HumanMessage("a", name="bob", id="10"),
+        HumanMessage("b", name="b", id="1"),
+        AIMessage("c", tool_calls=[call, {**call, "id": "c"}]),
+        ToolMessage("r1", tool_call_id="c1"),
+        ToolMessage("r", tool_call_id="c"),
+    ]
+
+    assert [m.text for m in filter_messages(history, include_names="bob")] == ["a"]
+    assert [m.text for m in filter_messages(history, exclude_names="bob")] == ["b", "c", "r1", "r"]
+    assert [m.text for m in filter_messages(history, include_ids="10")] == ["a"]
+    assert filter_messages(history, exclude_ids="10")[0].text == "b"
+    left = filter_messages(history, exclude_tool_calls="c1")
+    assert [c["id"] for c in left[2].tool_calls] == ["c"]
+    assert [m.text for m in left[3:]] == ["r"]
+
+
+@pytest.mark.parametrize("target", [5, b"openai", ["openai"]])
+def test_a_target_that_is_no_text_is_an_error_of_ours(target):
+    with pytest.raises(MessageError, match="a target is named by a text"):
+        validate_messages([], target)

@@ -20,6 +20,11 @@ def _is_type(message: BaseMessage, wanted: Any) -> bool:
     return message.type in words or isinstance(message, classes)
 
 
+def _listed(words: Sequence[str] | None) -> Sequence[str] | None:
+    """Return one word as a list of it: its letters and its pieces are not what is meant."""
+    return [words] if isinstance(words, str) and words else words
+
+
 @verb
 def filter_messages(
     messages: Iterable[Any],
@@ -40,7 +45,7 @@ def filter_messages(
 
     Args:
         messages: Anything `convert_to_messages` takes. Left out: a runnable comes back.
-        include_names: Names to keep.
+        include_names: Names to keep. Here and below a single word is as good as a list of it.
         exclude_names: Names to drop.
         include_types: Type words or classes to keep.
         exclude_types: Type words or classes to drop.
@@ -54,6 +59,10 @@ def filter_messages(
     'a'
     """
     given = convert_to_messages(messages)
+    include_names, exclude_names = _listed(include_names), _listed(exclude_names)
+    include_ids, exclude_ids = _listed(include_ids), _listed(exclude_ids)
+    if not isinstance(exclude_tool_calls, bool):
+        exclude_tool_calls = _listed(exclude_tool_calls)
     includes = bool(include_names or include_types or include_ids)
     kept: list[BaseMessage] = []
     gone_results: set[str] = set()

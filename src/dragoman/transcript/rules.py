@@ -292,6 +292,9 @@ def target_of(name: str | None) -> Target | None:
     """
     if name is None:
         return None
+    if not isinstance(name, str):
+        message = f"a target is named by a text, not {type(name).__name__}"
+        raise MessageError(message, hint=f"one of {', '.join(TARGETS)}")
     known, _, model = name.partition(":")
     target = TARGETS.get(known)
     if target is None:
