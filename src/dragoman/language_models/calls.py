@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
 from dragoman._door import Door
-from dragoman.callbacks import requested
+from dragoman.callbacks.ambient import is_bare, requested
 from dragoman.globals import get_llm_cache
 from dragoman.language_models.hooks import Hook
 from dragoman.language_models.ids import new_run, run_prefix
@@ -73,13 +73,14 @@ def bare_hook(
         or model.output_version is not None
         or model.callbacks
         or model.verbose
-        or "streaming" in model.model_fields_set
+        or "streaming" in model.__pydantic_fields_set__
         or ("stream" in kwargs or "ls_structured_output_format" in kwargs if kwargs else False)
     ):
         return None
-    config = resolve_config(config)
-    if (config is not None and config.get("run_id") is not None) or requested(config):
-        return None
+    if not is_bare(config):
+        config = resolve_config(config)
+        if (config is not None and config.get("run_id") is not None) or requested(config):
+            return None
     return hook.name if _cache_of(model) is None else None
 
 

@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import Any, Generic, TypeVar, cast
 from warnings import warn
 
+from dragoman.callbacks.ambient import is_bare
 from dragoman.messages import AnyMessage
 from dragoman.messages.base import BaseMessage
 from dragoman.outputs import ChatGeneration, Generation
@@ -49,8 +50,12 @@ class BaseLLMOutputParser(ABC, Generic[T]):
         return await _run(self, lambda: self.parse_result(result, partial=partial))
 
 
+def _is_ours(parser: object) -> bool:
+    return type(parser).__module__.startswith("dragoman.")
+
+
 async def _run(parser: object, function: Callable[[], T]) -> T:
-    if type(parser).__module__.startswith("dragoman."):
+    if _is_ours(parser):
         return function()
     return await asyncio.to_thread(function)
 
@@ -95,6 +100,8 @@ class BaseGenerationOutputParser(
         **kwargs: Any,
     ) -> T:
         """Return the value of a message or string."""
+        if is_bare(config):
+            return self._parse(input)
         return self._call_with_config(self._parse, input, config, run_type="parser")
 
     async def ainvoke(
@@ -104,6 +111,8 @@ class BaseGenerationOutputParser(
         **kwargs: Any,
     ) -> T:
         """Return the value of a message or string."""
+        if is_bare(config):
+            return self._parse(input) if _is_ours(self) else await self._aparse(input)
         return await self._acall_with_config(self._aparse, input, config, run_type="parser")
 
     def _parse(self, value: Any) -> T:
@@ -134,6 +143,16 @@ class BaseOutputParser(BaseGenerationOutputParser[T]):
     def parse_result(self, result: list[Generation], *, partial: bool = False) -> T:
         """Return the value of the first candidate's text."""
         return self.parse(result[0].text)
+
+    def _parse(self, value: Any) -> T:
+        # A message of text needs no generation around it, unless a subclass looks at that.
+        if (
+            isinstance(value, BaseMessage)
+            and value.content.__class__ is str
+            and type(self).parse_result is BaseOutputParser.parse_result
+        ):
+            return self.parse(value.content)  # pyright: ignore[reportArgumentType] - a str
+        return super()._parse(value)
 
     def parse_with_prompt(self, completion: str, prompt: PromptValue) -> Any:
         """Return the value of a text; for parsers that use the prompt to repair it."""

@@ -13,6 +13,7 @@ from warnings import warn
 
 from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 
+from dragoman.callbacks.ambient import is_bare
 from dragoman.errors import ErrorCode, create_message
 from dragoman.prompt_values import ChatPromptValueConcrete, PromptValue, StringPromptValue
 from dragoman.prompts.checked import Checked
@@ -26,6 +27,7 @@ __all__ = ["BasePromptTemplate", "aformat_document", "format_document", "input_m
 
 FormatOutputType = TypeVar("FormatOutputType")
 
+_NAMES = frozenset({str})
 _MAX_SHOWN = 20
 """So many names are listed in an error text."""
 
@@ -118,6 +120,8 @@ class BasePromptTemplate(
             TypeError: If `input` is no dict and there is not exactly one variable.
             KeyError: If variables are missing.
         """
+        if is_bare(config) and not (self.metadata or self.tags):
+            return self._fill(input)
         return self._call_with_config(
             self._fill, input, self._own_config(config), run_type="prompt", serialized=None
         )
@@ -129,6 +133,8 @@ class BasePromptTemplate(
         **kwargs: Any,
     ) -> PromptValue:
         """Return the prompt value for `input`, as `invoke`."""
+        if is_bare(config) and not (self.metadata or self.tags):
+            return await self._afill(input)
         return await self._acall_with_config(
             self._afill, input, self._own_config(config), run_type="prompt", serialized=None
         )
@@ -159,17 +165,21 @@ class BasePromptTemplate(
                 raise TypeError(invalid_input(message))
             return {self.input_variables[0]: value}
         given = cast("dict[str, Any]", value)
+        for name in self.input_variables:
+            if name not in given:
+                raise self._missing(given)
+        return given if _NAMES.issuperset(map(type, given)) else _only_names(given)
+
+    def _missing(self, given: Mapping[Any, Any]) -> KeyError:
         missing = [name for name in self.input_variables if name not in given]
-        if missing:
-            shown = sorted(map(str, given))[:_MAX_SHOWN]
-            message = (
-                f"Input to {type(self).__name__} is missing variables {_as_set(missing)}.  "
-                f"Expected: {self.input_variables} Received: {shown}\n"
-                f"Note: if you intended {{{missing[0]}}} to be part of the string and not a "
-                f"variable, please escape it with double curly braces like: '{{{{{missing[0]}}}}}'."
-            )
-            raise KeyError(invalid_input(message))
-        return given if all(type(key) is str for key in given) else _only_names(given)
+        shown = sorted(map(str, given))[:_MAX_SHOWN]
+        message = (
+            f"Input to {type(self).__name__} is missing variables {_as_set(missing)}.  "
+            f"Expected: {self.input_variables} Received: {shown}\n"
+            f"Note: if you intended {{{missing[0]}}} to be part of the string and not a "
+            f"variable, please escape it with double curly braces like: '{{{{{missing[0]}}}}}'."
+        )
+        return KeyError(invalid_input(message))
 
     @abstractmethod
     def format_prompt(self, **kwargs: Any) -> PromptValue:

@@ -13,7 +13,7 @@ from pydantic import SerializeAsAny
 
 from dragoman.messages import AnyMessage
 from dragoman.messages.base import BaseMessage
-from dragoman.prompt_values import ChatPromptValue, ImageURL
+from dragoman.prompt_values import ChatPromptValue, ImageURL, PromptValue
 from dragoman.prompts.base import BasePromptTemplate
 from dragoman.prompts.dict import DictPromptTemplate
 from dragoman.prompts.image import ImagePromptTemplate
@@ -53,9 +53,12 @@ __all__ = [
 ]
 
 
+_EMPTY = ChatPromptValue(messages=())
+
+
 def _value(messages: list[BaseMessage]) -> ChatPromptValue:
     """Return messages as a prompt value; they are not looked at a second time."""
-    value = ChatPromptValue(messages=())
+    value = _EMPTY.__copy__()  # a copy is not checked
     value.messages = messages
     return value
 
@@ -185,17 +188,18 @@ class ChatPromptTemplate(BaseChatPromptTemplate):
             KeyError: If a variable is missing.
             ValueError: If a placeholder's value is no list.
         """
+        return self._messages(kwargs)
+
+    def _messages(self, given: dict[str, Any]) -> list[BaseMessage]:
         values = (
-            self._merge_partial_and_user_variables(**kwargs) if self.partial_variables else kwargs
+            self._merge_partial_and_user_variables(**given) if self.partial_variables else given
         )
+        quick = _filled(self.messages, values)
+        if quick is not None:
+            return quick
         result: list[BaseMessage] = []
         for item in self.messages:
-            kind = item.__class__
-            if kind in _ROLE_TEMPLATES:
-                result.append(fill(item, values))
-            elif kind is MessagesPlaceholder:
-                result += item.take(values)  # type: ignore[union-attr]
-            elif isinstance(item, BaseMessage):
+            if isinstance(item, BaseMessage):
                 result.append(item)
             else:
                 result += item.format_messages(**values)
@@ -203,7 +207,15 @@ class ChatPromptTemplate(BaseChatPromptTemplate):
 
     async def aformat_messages(self, **kwargs: Any) -> list[BaseMessage]:
         """Return the messages, as `format_messages`."""
-        values = self._merge_partial_and_user_variables(**kwargs)
+        return await self._amessages(kwargs)
+
+    async def _amessages(self, given: dict[str, Any]) -> list[BaseMessage]:
+        values = (
+            self._merge_partial_and_user_variables(**given) if self.partial_variables else given
+        )
+        quick = _filled(self.messages, values)
+        if quick is not None:
+            return quick
         result: list[BaseMessage] = []
         for item in self.messages:
             if isinstance(item, BaseMessage):
@@ -211,6 +223,17 @@ class ChatPromptTemplate(BaseChatPromptTemplate):
             else:
                 result += await item.aformat_messages(**values)
         return result
+
+    # `invoke` of exactly this class: no user's method stands between, and values are not copied.
+    def _fill(self, value: dict[str, Any]) -> PromptValue:
+        if self.__class__ is not ChatPromptTemplate:
+            return super()._fill(value)
+        return _value(self._messages(self._validate_input(value)))
+
+    async def _afill(self, value: dict[str, Any]) -> PromptValue:
+        if self.__class__ is not ChatPromptTemplate:
+            return await super()._afill(value)
+        return _value(await self._amessages(self._validate_input(value)))
 
     def partial(self, **kwargs: Any) -> "ChatPromptTemplate":
         """Return a new prompt in which these variables are filled already."""
@@ -282,6 +305,28 @@ class ChatPromptTemplate(BaseChatPromptTemplate):
     def pretty_repr(self, html: bool = False) -> str:
         """Return all items as people read them, blank lines between."""
         return "\n\n".join(item.pretty_repr(html=html) for item in self.messages)
+
+
+def _filled(items: list[Any], values: dict[str, Any]) -> list[BaseMessage] | None:
+    """Return the messages of items that need no method called on them, else None.
+
+    Such are texts in f-string form, placeholders and messages: nearly all prompts, in both colours.
+    """
+    result: list[BaseMessage] = []
+    for item in items:
+        kind = item.__class__
+        if kind in _ROLE_TEMPLATES:
+            message = fill(item, values)
+            if message is None:
+                return None
+            result.append(message)
+        elif kind is MessagesPlaceholder:
+            result += item.take(values)
+        elif isinstance(item, BaseMessage):
+            result.append(item)
+        else:
+            return None
+    return result
 
 
 def _variables(

@@ -247,8 +247,8 @@ class SystemMessagePromptTemplate(_StringImageMessagePromptTemplate):
     _msg_class: ClassVar[type[BaseMessage]] = SystemMessage
 
 
-def fill(template: Any, values: dict[str, Any]) -> BaseMessage:
-    """Return the message of a human, AI or system template: `format` without its detours."""
+def fill(template: Any, values: dict[str, Any]) -> BaseMessage | None:
+    """Return what `format` of a human, AI or system template gives, or None if that takes its detours."""
     prompt = template.prompt
     if (
         prompt.__class__ is not PromptTemplate
@@ -256,7 +256,7 @@ def fill(template: Any, values: dict[str, Any]) -> BaseMessage:
         or prompt.template_format != "f-string"
         or template.additional_kwargs
     ):
-        return template.format(**values)
+        return None
     text: str = prompt.template
     compile_f_string(text)  # refuses what is not safe; the answer is remembered
     return template._msg_class(text.format_map(values))

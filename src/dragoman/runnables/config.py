@@ -41,6 +41,7 @@ __all__ = [
     "resolve_config",
     "run_in_executor",
     "set_config_context",
+    "takes_none",
     "var_child_runnable_config",
 ]
 
@@ -129,7 +130,7 @@ _CALLS = ("invoke", "ainvoke", "batch", "abatch", "stream", "astream", "transfor
 
 
 @lru_cache(maxsize=2048)
-def _takes_none(kind: type) -> bool:
+def takes_none(kind: type) -> bool:
     """Return whether all calls of a class are this package's, which take None for an empty config."""
     return all(
         (getattr(getattr(kind, name), "__module__", None) or "").startswith("dragoman.")
@@ -139,7 +140,7 @@ def _takes_none(kind: type) -> bool:
 
 def config_for(step: object, config: Mapping[str, Any] | None) -> Any:
     """Return the config that a chain calls `step` with: a full one if the step is a user's class."""
-    if type(config) is Resolved or _takes_none(type(step)):
+    if type(config) is Resolved or takes_none(type(step)):
         return config
     return ensure_config(config)
 

@@ -18,7 +18,7 @@ from dragoman.runnables._one_body import Streaming
 from dragoman.runnables._runs_of_batch import close_runs, fail_runs, open_runs
 from dragoman.runnables._scope import Scope
 from dragoman.runnables.coerce import coerce_to_runnable
-from dragoman.runnables.config import RunnableConfig, config_for
+from dragoman.runnables.config import RunnableConfig, ensure_config, takes_none
 from dragoman.runnables.runnable import Runnable, RunnableLike
 from dragoman.runnables.serializable import RunnableSerializable
 from dragoman.runnables.utils import Input, Output
@@ -151,11 +151,12 @@ class RunnableSequence(RunnableSerializable[Input, Output], Streaming[Input, Out
         if not is_bare(config):
             return super().invoke(input, config, **kwargs)
         # `_run` without a frame and a door: a third of what a chain of cheap steps costs.
-        first, last = self.first, self.last
-        value: Any = first.invoke(input, config_for(first, None), **kwargs)
+        step: Runnable[Any, Any] = self.first
+        value = step.invoke(input, None if takes_none(type(step)) else ensure_config(), **kwargs)
         for step in self.middle:
-            value = step.invoke(value, config_for(step, None))
-        return last.invoke(value, config_for(last, None))
+            value = step.invoke(value, None if takes_none(type(step)) else ensure_config())
+        step = self.last
+        return step.invoke(value, None if takes_none(type(step)) else ensure_config())
 
     @override
     async def ainvoke(
@@ -163,11 +164,13 @@ class RunnableSequence(RunnableSerializable[Input, Output], Streaming[Input, Out
     ) -> Output:
         if not is_bare(config):
             return await super().ainvoke(input, config, **kwargs)
-        first, last = self.first, self.last
-        value: Any = await first.ainvoke(input, config_for(first, None), **kwargs)
+        step: Runnable[Any, Any] = self.first
+        bare = None if takes_none(type(step)) else ensure_config()
+        value = await step.ainvoke(input, bare, **kwargs)
         for step in self.middle:
-            value = await step.ainvoke(value, config_for(step, None))
-        return await last.ainvoke(value, config_for(last, None))
+            value = await step.ainvoke(value, None if takes_none(type(step)) else ensure_config())
+        step = self.last
+        return await step.ainvoke(value, None if takes_none(type(step)) else ensure_config())
 
     @override
     async def _run(self, door: Door, value: Any, scope: Scope, kwargs: dict[str, Any]) -> Any:
