@@ -188,52 +188,49 @@ class ChatPromptTemplate(BaseChatPromptTemplate):
             KeyError: If a variable is missing.
             ValueError: If a placeholder's value is no list.
         """
-        return self._messages(kwargs)
-
-    def _messages(self, given: dict[str, Any]) -> list[BaseMessage]:
         values = (
-            self._merge_partial_and_user_variables(**given) if self.partial_variables else given
+            self._merge_partial_and_user_variables(**kwargs) if self.partial_variables else kwargs
         )
-        quick = _filled(self.messages, values)
-        if quick is not None:
-            return quick
-        result: list[BaseMessage] = []
-        for item in self.messages:
-            if isinstance(item, BaseMessage):
-                result.append(item)
-            else:
-                result += item.format_messages(**values)
+        result = _filled(self.messages, values)
+        if result is None:
+            result = []
+            for item in self.messages:
+                if isinstance(item, BaseMessage):
+                    result.append(item)
+                else:
+                    result += item.format_messages(**values)
         return result
 
     async def aformat_messages(self, **kwargs: Any) -> list[BaseMessage]:
         """Return the messages, as `format_messages`."""
-        return await self._amessages(kwargs)
-
-    async def _amessages(self, given: dict[str, Any]) -> list[BaseMessage]:
         values = (
-            self._merge_partial_and_user_variables(**given) if self.partial_variables else given
+            self._merge_partial_and_user_variables(**kwargs) if self.partial_variables else kwargs
         )
-        quick = _filled(self.messages, values)
-        if quick is not None:
-            return quick
-        result: list[BaseMessage] = []
-        for item in self.messages:
-            if isinstance(item, BaseMessage):
-                result.append(item)
-            else:
-                result += await item.aformat_messages(**values)
+        result = _filled(self.messages, values)
+        if result is None:
+            result = []
+            for item in self.messages:
+                if isinstance(item, BaseMessage):
+                    result.append(item)
+                else:
+                    result += await item.aformat_messages(**values)
         return result
 
-    # `invoke` of exactly this class: no user's method stands between, and values are not copied.
     def _fill(self, value: dict[str, Any]) -> PromptValue:
-        if self.__class__ is not ChatPromptTemplate:
-            return super()._fill(value)
-        return _value(self._messages(self._validate_input(value)))
+        return self._filled_value(value) or super()._fill(value)
 
     async def _afill(self, value: dict[str, Any]) -> PromptValue:
-        if self.__class__ is not ChatPromptTemplate:
-            return await super()._afill(value)
-        return _value(await self._amessages(self._validate_input(value)))
+        return self._filled_value(value) or await super()._afill(value)
+
+    def _filled_value(self, value: dict[str, Any]) -> ChatPromptValue | None:
+        """Return the prompt value if no method of a user's stands between, else None.
+
+        `format_prompt` and `format_messages` would copy the values on the way.
+        """
+        if self.__class__ is not ChatPromptTemplate or self.partial_variables:
+            return None
+        messages = _filled(self.messages, self._validate_input(value))
+        return None if messages is None else _value(messages)
 
     def partial(self, **kwargs: Any) -> "ChatPromptTemplate":
         """Return a new prompt in which these variables are filled already."""
