@@ -7,7 +7,7 @@ never split, and the last human message survives, unless asked otherwise.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy, deepcopy
-from itertools import accumulate, count, islice
+from itertools import chain, islice
 from typing import Any, Literal, cast
 
 from dragoman.errors import MessageError, TranscriptError, short
@@ -24,6 +24,7 @@ from dragoman.transcript.verb import verb
 __all__ = ["trim_messages"]
 
 _KNOWN = frozenset(CLASSES.values())
+_STRETCH = 64
 Split = Callable[[str], list[str]]
 
 
@@ -51,15 +52,21 @@ class _History:
 
     def forwards(self) -> Iterator[BaseMessage]:
         """Yield the messages from the start."""
-        return map(self._made, count(), self.given)
+        return chain.from_iterable(self._stretches(iter(self.given), 0, 1))
 
     def backwards(self, stop: int) -> Iterator[BaseMessage]:
         """Yield the messages in front of `stop`, the last first."""
         given = islice(reversed(self.given), len(self.given) - stop, None)
-        return map(self._made, count(stop - 1, -1), given)
+        return chain.from_iterable(self._stretches(given, stop - 1, -1))
 
-    def _made(self, position: int, item: Any) -> BaseMessage:
-        return item if item.__class__ in _KNOWN else self[position]
+    def _stretches(
+        self, given: Iterator[Any], position: int, step: int
+    ) -> Iterator[Iterable[BaseMessage]]:
+        """Yield stretches of messages; one that holds nothing else yet is passed on as it is."""
+        while part := tuple(islice(given, _STRETCH)):
+            places = range(position, position + step * len(part), step)
+            yield part if _KNOWN.issuperset(map(type, part)) else map(self.__getitem__, places)
+            position += step * _STRETCH
 
     def slice(self, start: int, stop: int) -> list[BaseMessage]:
         part = list(self.given[start:stop])
@@ -342,8 +349,12 @@ def _fitting(
     double, and then are bisected: O(log kept) calls.
     """
     if isinstance(counter, MessageCounter):
-        sums = accumulate(map(counter.one, islice(walk, size)))
-        return next((position for position, used in enumerate(sums) if used > budget), size)
+        one, used = counter.one, 0
+        for position, message in enumerate(islice(walk, size)):
+            used += one(message)
+            if used > budget:
+                return position
+        return size
     fits, step = 0, 1
     while fits < size:
         tried = min(fits + step, size)

@@ -31,10 +31,17 @@ def call_ids(message: Any) -> list[str]:
 def open_calls(messages: Iterable[BaseMessage]) -> dict[str, int]:
     """Return the ids of calls that no later result answers, with the position of their turn."""
     waiting: dict[str, int] = {}
+    message: Any
     for position, message in enumerate(messages):
-        if message.__class__ is HumanMessage:
+        cls: Any = message.__class__  # as below
+        if cls is HumanMessage:
             continue
-        if isinstance(message, ToolMessage):
+        if cls is AIMessage and message._raw_invalid_tool_calls is UNSET:
+            if message._raw_tool_calls is not UNSET:
+                for call in message._raw_tool_calls:
+                    if call["id"]:
+                        waiting[call["id"]] = position
+        elif isinstance(message, ToolMessage):
             waiting.pop(message.tool_call_id, None)
         else:
             for id_val in call_ids(message):
