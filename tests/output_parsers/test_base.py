@@ -100,3 +100,25 @@ def test_a_bare_parser_is_no_runnable():
 
     assert asyncio.run(Bare().aparse_result([Generation(text="x")])) == "x"
     assert not hasattr(Bare, "invoke")
+
+
+def test_a_subclass_that_looks_at_the_generation_is_given_one():
+    class Kind(StrOutputParser):
+        def parse_result(self, result, *, partial=False):
+            return type(result[0]).__name__
+
+    assert Kind().invoke(AIMessage("x")) == "ChatGeneration"
+    assert asyncio.run(Kind().ainvoke(AIMessage("x"))) == "ChatGeneration"
+
+
+def test_a_subclass_with_an_async_parse_is_awaited():
+    class Remote(StrOutputParser):
+        async def aparse(self, text):
+            await asyncio.sleep(0)
+            return f"remote {text}"
+
+        async def aparse_result(self, result, *, partial=False):
+            return await self.aparse(result[0].text)
+
+    assert Remote().invoke(AIMessage("x")) == "x"
+    assert asyncio.run(Remote().ainvoke(AIMessage("x"))) == "remote x"

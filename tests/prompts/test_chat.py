@@ -16,6 +16,7 @@ from dragoman.prompts import (
     HumanMessagePromptTemplate,
     MessagesPlaceholder,
     PromptTemplate,
+    StringPromptTemplate,
     SystemMessagePromptTemplate,
 )
 from dragoman.runnables import RunnableLambda
@@ -250,3 +251,46 @@ def test_a_prompt_of_a_prompt_template_class():
 
     assert prompt.format_messages(z=1) == [HumanMessage("q 1")]
     assert isinstance(prompt.messages[0].prompt, PromptTemplate)
+
+
+class Spelled(StringPromptTemplate):
+    """A user's template that says which of its methods was called."""
+
+    def format(self, **kwargs):
+        return f"sync {kwargs['a']}"
+
+    async def aformat(self, **kwargs):
+        return f"async {kwargs['a']}"
+
+
+def test_a_users_template_inside_is_asked_in_the_calls_own_colour():
+    inner = HumanMessagePromptTemplate(prompt=Spelled(input_variables=["a"]))
+    prompt = ChatPromptTemplate([("system", "{a}"), inner])
+
+    assert [m.content for m in prompt.invoke({"a": "1"}).messages] == ["1", "sync 1"]
+    assert [m.content for m in asyncio.run(prompt.ainvoke({"a": "1"})).messages] == ["1", "async 1"]
+
+
+def test_a_subclass_that_writes_its_messages_is_asked_for_them():
+    class Own(ChatPromptTemplate):
+        def format_messages(self, **kwargs):
+            return [*super().format_messages(**kwargs), AIMessage("sync")]
+
+        async def aformat_messages(self, **kwargs):
+            return [*await super().aformat_messages(**kwargs), AIMessage("async")]
+
+    prompt = Own(["{a}"])
+
+    assert [m.content for m in prompt.invoke({"a": "1"}).messages] == ["1", "sync"]
+    assert [m.content for m in asyncio.run(prompt.ainvoke({"a": "1"})).messages] == ["1", "async"]
+
+
+def test_a_partial_function_is_called_once_for_each_prompt():
+    calls = []
+    prompt = ChatPromptTemplate([("human", ["{n}"]), "{n}"]).partial(
+        n=lambda: calls.append(1) or len(calls)
+    )
+
+    assert prompt.invoke({}).to_string().endswith("1")
+    assert asyncio.run(prompt.ainvoke({})).to_string().endswith("2")
+    assert len(calls) == 2

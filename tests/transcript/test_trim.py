@@ -3,7 +3,7 @@
 import pytest
 
 from dragoman.errors import MessageError
-from dragoman.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
+from dragoman.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 from dragoman.transcript import add_messages, count_tokens_approximately, trim_messages
 
 CALL = {"name": "f", "args": {}, "id": "c", "type": "tool_call"}
@@ -51,6 +51,35 @@ def test_dicts_are_made_messages_as_they_are_looked_at():
     ]
     assert trim_messages("c", max_tokens=2, token_counter=len) == [HumanMessage("c")]
     assert trim_messages([], max_tokens=2, token_counter=len) == []
+
+
+@pytest.mark.parametrize("strategy", ["first", "last"])
+def test_what_is_no_message_behind_the_cut_is_not_looked_at(strategy):
+    def one(message: BaseMessage) -> int:
+        return 1
+
+    kept = [HumanMessage("a"), AIMessage("b")]
+    nonsense = [object()] * 3
+    history = [*kept, ("human", "c"), *nonsense]
+    if strategy == "last":
+        history = [*kept, *nonsense, ("human", "c"), *kept]
+
+    assert trim_messages(history, max_tokens=2, token_counter=one, strategy=strategy) == kept
+
+
+@pytest.mark.parametrize("strategy", ["first", "last"])
+@pytest.mark.parametrize("n", [63, 64, 65, 200])
+def test_long_histories_of_any_kinds_are_cut_at_the_same_place(n, strategy):
+    def one(message: BaseMessage) -> int:
+        return 1
+
+    plain = [HumanMessage(str(i)) for i in range(300)]
+    mixed = [("human", str(i)) if i % 70 == 3 else plain[i] for i in range(300)]
+    expected = plain[:n] if strategy == "first" else plain[-n:]
+
+    for history in (plain, mixed):
+        options = {"max_tokens": n, "token_counter": one, "strategy": strategy}
+        assert trim_messages(history, **options) == expected
 
 
 def letters(messages):

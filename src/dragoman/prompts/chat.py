@@ -58,7 +58,7 @@ _EMPTY = ChatPromptValue(messages=())
 
 def _value(messages: list[BaseMessage]) -> ChatPromptValue:
     """Return messages as a prompt value; they are not looked at a second time."""
-    value = _EMPTY.__copy__()  # a copy is not checked
+    value = _EMPTY.__copy__()  # pyright: ignore[reportAttributeAccessIssue] - structs have it; a copy is not checked
     value.messages = messages
     return value
 
