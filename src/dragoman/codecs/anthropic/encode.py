@@ -187,8 +187,8 @@ class _History:
 
     def _strip(self, turn: dict[str, Any]) -> None:
         """Right-strip the last text: Anthropic refuses a prefill that ends in white space."""
-        block = turn["content"][-1] if turn["content"] else None
-        text = block.get("text") if block is not None and block.get("type") == "text" else None
+        block = turn["content"][-1] if turn["content"] else {}
+        text = block.get("text") if block.get("type") == "text" else None
         if isinstance(text, str) and text != text.rstrip():
             turn["content"][-1] = {**block, "text": text.rstrip()}
 
