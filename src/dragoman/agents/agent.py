@@ -125,7 +125,7 @@ class Agent(Runnable[Any, dict[str, Any]]):
             having = [m for m in order if overrides(m, hook) or overrides(m, "a" + hook)]
             phases[hook] = [f"{m.name}.{hook}" for m in having]
             self.steps.update((f"{m.name}.{hook}", (m, hook)) for m in having)
-        self.jumps = {
+        self.jumps: dict[str, frozenset[str]] = {
             step: frozenset(
                 target
                 for name in (hook, "a" + hook)

@@ -59,7 +59,7 @@ class Course:
         self.config = config
         self.channel = channel
         self.max_turns = max_turns
-        self.place = Place()
+        self.place: Place = Place()
         self.state: dict[str, Any] = {"messages": []}
         self.resumed_at: str | None = None
 

@@ -41,6 +41,9 @@ MAX_AT_ONCE = 32
 class Run(Course):
     """One run of an agent on one state, walked step by step."""
 
+    state: dict[str, Any]
+    resumed_at: str | None
+
     # ------------------------------------------------------------------ walking
 
     async def walk(self) -> list[Interrupt]:

@@ -15,7 +15,7 @@ from dragoman.callbacks.base import BaseCallbackHandler
 
 __all__ = ["IGNORED_BY", "ahandle_event", "handle_event", "tell_handlers"]
 
-logger = logging.getLogger(__name__)
+logger: logging.Logger = logging.getLogger(__name__)
 
 IGNORED_BY: dict[str, str | None] = {
     "on_llm_start": "ignore_llm",

@@ -62,6 +62,8 @@ class _Group(BaseCallbackManager):
 class CallbackManagerForChainGroup(_Group, CallbackManager):
     """The manager of a group under sync."""
 
+    ended: bool
+
     def on_chain_end(self, outputs: Any, **kwargs: Any) -> None:
         """End the group."""
         self.ended = True
@@ -75,6 +77,8 @@ class CallbackManagerForChainGroup(_Group, CallbackManager):
 
 class AsyncCallbackManagerForChainGroup(_Group, AsyncCallbackManager):
     """The manager of a group under async."""
+
+    ended: bool
 
     async def on_chain_end(self, outputs: Any, **kwargs: Any) -> None:
         """End the group."""

@@ -21,13 +21,13 @@ INTERRUPTED = 130
 class FileCommand(click.Command):
     """A command that answers with its exit code: 0 and 1 are its own, 2 means it could not be done."""
 
-    error_code = 2
+    error_code: int = 2
 
 
 class LazyGroup(click.Group):
     """A group whose commands are files that are loaded when they are run."""
 
-    error_code = 1
+    error_code: int = 1
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names, in the order of the table."""

@@ -86,7 +86,7 @@ class Messages:
     ) -> None:
         self.items = items
         self.path = path
-        self.messages = form.read(items)
+        self.messages: list[BaseMessage] = form.read(items)
         self._form = form
         self._wrap = wrap
 
@@ -138,10 +138,10 @@ class Body:
         key = history_key(body)
         items = body.get(key)
         self.items: list[Any] = items if isinstance(items, list) else [items]
-        self.path = place if is_bare else f"{place}.{key}"
+        self.path: str = place if is_bare else f"{place}.{key}"
         self._place = place
         self._key = key
-        self.source = source if source is not None else detect_api(body)
+        self.source: str = source if source is not None else detect_api(body)
         self.wrap = wrap
         self._codec = codec_named(self.source)
 

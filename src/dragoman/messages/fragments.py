@@ -91,18 +91,18 @@ class Call:
     )
 
     def __init__(self, fragment: Any, index: int | str | None, number: int) -> None:
-        self.first = fragment
-        self.number = number
-        self.index = index
+        self.first: Any = fragment
+        self.number: int = number
+        self.index: int | str | None = index
         self.id: str | None = fragment.get("id") or None
         self.name: str | None = fragment.get("name") or None
         self.extras: dict[str, Any] | None = fragment.get("extras")
         # A fragment of a call that was given as invalid says why; the call stays invalid.
         self.error: str | None = (fragment["error"] or "") if "error" in fragment else None
         self.pieces: list[str] = []
-        self.data = bytearray()
-        self.in_string = False
-        self.escaped = False
+        self.data: bytearray = bytearray()
+        self.in_string: bool = False
+        self.escaped: bool = False
 
     def settle(self) -> bytearray:
         """Return all of the arguments as UTF-8."""
@@ -148,7 +148,7 @@ class Fragments:
     __slots__ = ("_consumed", "_open", "items")
 
     def __init__(self, items: list[Any]) -> None:
-        self.items = items
+        self.items: list[Any] = items
         self._open = _Open()
         self._consumed = 0
 

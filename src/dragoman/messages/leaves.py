@@ -21,9 +21,9 @@ class Leaves:
     __slots__ = ("folded", "folded_to", "items")
 
     def __init__(self, items: list[Any]) -> None:
-        self.items = items
+        self.items: list[Any] = items
         self.folded: Any = None
-        self.folded_to = 0
+        self.folded_to: int = 0
 
 
 Run: TypeAlias = tuple[Leaves, int]

@@ -63,7 +63,7 @@ class EventTap(StreamingHandler):
 
     def __init__(self, wanted: EventFilter) -> None:
         self.wanted = wanted
-        self.loop = asyncio.get_running_loop()
+        self.loop: asyncio.AbstractEventLoop = asyncio.get_running_loop()
         self.queue: asyncio.Queue[Any] = asyncio.Queue()
         self.known: dict[UUID, _Known] = {}
         self.parents: dict[UUID, UUID | None] = {}

@@ -58,7 +58,7 @@ class RunnableLambda(Streaming[Input, Output]):
             TypeError: If `func` is no function, or both are coroutine functions.
         """
         if afunc is not None:
-            self.afunc = afunc
+            self.afunc: Callable[..., Any] = afunc
         if is_async_callable(func) or is_async_generator(func):
             if afunc is not None:
                 text = (

@@ -1,7 +1,7 @@
 """Steps that pass their input on: as it is, with keys added, or some of its keys."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from typing import Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from typing_extensions import override
 
@@ -148,12 +148,18 @@ async def _aeach(inputs: AsyncIterator[Any]) -> AsyncIterator[Any]:
         yield piece
 
 
+if TYPE_CHECKING:
+    _Mapper = RunnableParallel[Any]
+else:  # with its argument it would be a class of its own, of which no parallel is an instance
+    _Mapper = RunnableParallel
+
+
 class RunnableAssign(
     RunnableSerializable[dict[str, Any], dict[str, Any]], Streaming[dict[str, Any], dict[str, Any]]
 ):
     """Adds to its input dict the keys of a parallel, computed from it."""
 
-    mapper: RunnableParallel  # pyright: ignore[reportMissingTypeArgument]
+    mapper: _Mapper
 
     def __init__(self, mapper: "RunnableParallel[Any]", **kwargs: Any) -> None:
         super().__init__(mapper=mapper, **kwargs)

@@ -69,8 +69,8 @@ class Clients:
     """
 
     def __init__(self, transport: "_Recorder | _Player") -> None:
-        self.client = httpx2.Client(transport=_Sync(transport))
-        self.async_client = httpx2.AsyncClient(transport=_Async(transport))
+        self.client: httpx2.Client = httpx2.Client(transport=_Sync(transport))
+        self.async_client: httpx2.AsyncClient = httpx2.AsyncClient(transport=_Async(transport))
         self._transport = transport
 
     @property
@@ -120,8 +120,8 @@ class _Recorder:
     def __init__(self, path: Path, sync: Any, asynchronous: Any) -> None:
         self._path = path
         self._lock = threading.Lock()
-        self.sync = sync
-        self.asynchronous = asynchronous
+        self.sync: Any = sync
+        self.asynchronous: Any = asynchronous
 
     def send(self, request: httpx2.Request) -> httpx2.Response:
         if self.sync is None:

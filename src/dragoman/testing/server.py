@@ -55,8 +55,8 @@ class ScriptedServer:
 
     def __init__(self, *script: Reply | Callable[[Received], Reply]) -> None:
         self.requests: list[Received] = []
-        self.n_connections = 0
-        self.n_open = 0
+        self.n_connections: int = 0
+        self.n_open: int = 0
         self._handler = script[0] if len(script) == 1 and not isinstance(script[0], Reply) else None
         self._script = deque(r for r in script if isinstance(r, Reply))
         self._loop = asyncio.new_event_loop()

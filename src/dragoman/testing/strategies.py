@@ -18,7 +18,7 @@ from dragoman.messages import (
 
 __all__ = ["chunk_streams", "damaged_histories", "histories", "json_objects", "recut", "texts"]
 
-texts = st.text(st.characters(codec="utf-8"), max_size=12)
+texts: st.SearchStrategy[str] = st.text(st.characters(codec="utf-8"), max_size=12)
 """Short texts without lone surrogates."""
 _names = st.sampled_from(["search", "get_weather", "f"])
 json_objects: st.SearchStrategy[dict[str, Any]] = st.dictionaries(

@@ -95,7 +95,7 @@ class Runner:
         ready = [t if isinstance(t, BaseTool) else make_tool(t) for t in tools]
         self.tools: dict[str, BaseTool] = {tool.name: tool for tool in ready}
         self.config = config
-        self.injected = injected or {}
+        self.injected: Mapping[str, Any] = injected or {}
         self.timeout_s = timeout_s
         self.max_chars = max_chars
 

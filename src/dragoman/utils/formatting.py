@@ -135,4 +135,4 @@ class StrictFormatter(Formatter):
         self.format(format_string, **dict.fromkeys(input_variables, "foo"))
 
 
-formatter = StrictFormatter()
+formatter: StrictFormatter = StrictFormatter()

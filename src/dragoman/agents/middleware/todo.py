@@ -1,5 +1,6 @@
 """A list of steps that the model keeps for itself."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
@@ -58,7 +59,7 @@ class TodoListMiddleware(AgentMiddleware[Any, Any]):
                 {"todos": todos, "messages": [ToolMessage(text, tool_call_id=tool_call_id)]}
             )
 
-        self.tools = [write_todos]
+        self.tools: Sequence[Any] = [write_todos]
 
     def _told(self, request: ModelRequest) -> ModelRequest:
         old = request.system_message

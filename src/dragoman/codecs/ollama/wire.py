@@ -4,6 +4,7 @@ A line that fits holds a piece of text or of thinking and nothing else; calls, c
 fields are refused by msgspec and take the general path. Field names are the provider's.
 """
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import msgspec
@@ -26,5 +27,5 @@ class TextLine(msgspec.Struct, forbid_unknown_fields=True):
     created_at: Any = None
 
 
-read_text_line = msgspec.json.Decoder(TextLine).decode
+read_text_line: Callable[[bytes | str], TextLine] = msgspec.json.Decoder(TextLine).decode
 """Return the `TextLine` in JSON text; raises `msgspec.MsgspecError` if it is of another kind."""

@@ -5,6 +5,7 @@ anything more (reasoning, usage, unknown fields, other types) is refused by msgs
 general path over plain dicts. Field names are the provider's.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -55,5 +56,5 @@ class TextChunk(msgspec.Struct, forbid_unknown_fields=True):
     obfuscation: Any = None
 
 
-read_text_chunk = msgspec.json.Decoder(TextChunk).decode
+read_text_chunk: Callable[[bytes | str], TextChunk] = msgspec.json.Decoder(TextChunk).decode
 """Return the `TextChunk` in JSON text; raises `msgspec.MsgspecError` if it is of another kind."""
