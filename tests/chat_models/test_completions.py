@@ -86,6 +86,7 @@ def test_bad_parameters(model: OpenAI) -> None:
 
 
 @pytest.mark.local_model
+@pytest.mark.soak
 def test_the_bundled_model_completes() -> None:
     server = local.server()
     model = OpenAI(

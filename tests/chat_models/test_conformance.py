@@ -52,6 +52,7 @@ class TestModels(ChatModelSuite):
 
 
 @pytest.mark.local_model
+@pytest.mark.soak
 class TestBundledModel(ChatModelSuite):
     def model(self) -> Any:
         return init_chat_model("local", temperature=0, max_tokens=40)

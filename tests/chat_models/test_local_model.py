@@ -38,6 +38,7 @@ def model() -> Any:
     return init_chat_model("local", temperature=0, max_tokens=8)
 
 
+@pytest.mark.soak
 def test_it_calls_the_tool_that_is_named(model: Any) -> None:
     bound = model.bind_tools([get_weather, get_time], tool_choice="get_time")
     reply = bound.invoke("Weather in Paris?", max_tokens=80)
@@ -47,7 +48,9 @@ def test_it_calls_the_tool_that_is_named(model: Any) -> None:
     assert reply.response_metadata["model_provider"] == "local"
 
 
-@pytest.mark.parametrize("method", ["function_calling", "json_schema"])
+@pytest.mark.parametrize(
+    "method", [pytest.param("function_calling", marks=pytest.mark.soak), "json_schema"]
+)
 def test_it_answers_with_objects(method: str, model: Any) -> None:
     typed = model.with_structured_output(City, method=method)
     assert isinstance(typed.invoke("Tell me about Paris in France.", max_tokens=100), City)

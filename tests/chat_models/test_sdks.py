@@ -75,75 +75,88 @@ Said = tuple[str, list[tuple[str, Any]], int, int]
 """Text, calls as `(name, arguments)`, tokens in and tokens out."""
 
 
-def of_ours(model: Any, messages: list[Any]) -> list[Said]:
-    """Return what our model says, whole on the sync door and streamed on the async one."""
+def crossed(mine: str, theirs: str) -> pytest.MarkDecorator:
+    """Let our model answer in one way and the SDK in the other; in `make soak` in every way."""
+    ways = [(m, t) for m in ("whole", "streamed") for t in ("whole", "streamed")]
+    ways.remove((mine, theirs))
+    rest = [pytest.param(*way, marks=pytest.mark.soak) for way in ways]
+    return pytest.mark.parametrize(("mine", "theirs"), [(mine, theirs), *rest])
+
+
+def of_ours(model: Any, messages: list[Any], way: str) -> Said:
+    """Return what our model says, whole on the sync door or streamed on the async one."""
 
     async def collect() -> list[Any]:
         return [chunk async for chunk in model.astream(messages)]
 
-    chunks = asyncio.run(collect())
-    out: list[Said] = []
-    for reply in (model.invoke(messages), chunks[0] + chunks[1:]):
-        usage = reply.usage_metadata
-        assert usage["total_tokens"] == usage["input_tokens"] + usage["output_tokens"]
-        calls = [(call["name"], call["args"]) for call in reply.tool_calls]
-        out.append((reply.text, calls, usage["input_tokens"], usage["output_tokens"]))
-    return out
+    reply = model.invoke(messages) if way == "whole" else sum(asyncio.run(collect()))
+    usage = reply.usage_metadata
+    assert usage["total_tokens"] == usage["input_tokens"] + usage["output_tokens"]
+    calls = [(call["name"], call["args"]) for call in reply.tool_calls]
+    return reply.text, calls, usage["input_tokens"], usage["output_tokens"]
 
 
-def of_openai(sdk: openai.OpenAI, **body: Any) -> list[Said]:
-    """Return what the SDK gives, whole and through its own stream helper."""
-    with sdk.chat.completions.stream(**body, stream_options={"include_usage": True}) as stream:
-        streamed = stream.get_final_completion()
-    out: list[Said] = []
-    for reply in (sdk.chat.completions.create(**body), streamed):
-        message, usage = reply.choices[0].message, reply.usage
-        calls = [
-            (call.function.name, json.loads(call.function.arguments))
-            for call in message.tool_calls or []
-        ]
-        out.append((message.content or "", calls, usage.prompt_tokens, usage.completion_tokens))
-    return out
+def of_openai(sdk: openai.OpenAI, way: str, **body: Any) -> Said:
+    """Return what the SDK gives, whole or through its own stream helper."""
+    if way == "whole":
+        reply: Any = sdk.chat.completions.create(**body)
+    else:
+        with sdk.chat.completions.stream(**body, stream_options={"include_usage": True}) as stream:
+            reply = stream.get_final_completion()
+    message, usage = reply.choices[0].message, reply.usage
+    calls = [
+        (call.function.name, json.loads(call.function.arguments))
+        for call in message.tool_calls or []
+    ]
+    return message.content or "", calls, usage.prompt_tokens, usage.completion_tokens
 
 
-def of_anthropic(claude: anthropic.Anthropic, **body: Any) -> list[Said]:
-    """Return what the SDK gives, whole and through its own stream helper."""
+def of_anthropic(claude: anthropic.Anthropic, way: str, **body: Any) -> Said:
+    """Return what the SDK gives, whole or through its own stream helper."""
     body |= {"extra_body": {"temperature": 0}}
-    with claude.messages.stream(**body) as stream:
-        streamed = stream.get_final_message()
-    out: list[Said] = []
-    for reply in (claude.messages.create(**body), streamed):
-        usage = reply.usage
-        cached = (usage.cache_read_input_tokens or 0) + (usage.cache_creation_input_tokens or 0)
-        text = "".join(block.text for block in reply.content if block.type == "text")
-        calls = [(b.name, b.input) for b in reply.content if b.type == "tool_use"]
-        out.append((text, calls, usage.input_tokens + cached, usage.output_tokens))
-    return out
+    if way == "whole":
+        reply: Any = claude.messages.create(**body)
+    else:
+        with claude.messages.stream(**body) as stream:
+            reply = stream.get_final_message()
+    usage = reply.usage
+    cached = (usage.cache_read_input_tokens or 0) + (usage.cache_creation_input_tokens or 0)
+    text = "".join(block.text for block in reply.content if block.type == "text")
+    calls = [(b.name, b.input) for b in reply.content if b.type == "tool_use"]
+    return text, calls, usage.input_tokens + cached, usage.output_tokens
 
 
-def test_chat_completions(real: Any, sdk: openai.OpenAI) -> None:
-    theirs = of_openai(sdk, model=real.model, messages=ASK, max_tokens=12, temperature=0)
-    assert theirs[0][0]
-    assert of_ours(ours(real, max_tokens=12), ASK) == theirs == [theirs[0]] * 2
+@crossed("streamed", "whole")
+def test_chat_completions(real: Any, sdk: openai.OpenAI, mine: str, theirs: str) -> None:
+    said = of_openai(sdk, theirs, model=real.model, messages=ASK, max_tokens=12, temperature=0)
+    assert said[0]
+    assert of_ours(ours(real, max_tokens=12), ASK, mine) == said
 
 
-def test_chat_completions_with_a_call(real: Any, sdk: openai.OpenAI) -> None:
-    theirs = of_openai(
-        sdk, model=real.model, messages=CALL, max_tokens=60, temperature=0, tools=[TOOL],
+@crossed("whole", "streamed")
+def test_chat_completions_with_a_call(
+    real: Any, sdk: openai.OpenAI, mine: str, theirs: str
+) -> None:
+    said = of_openai(
+        sdk, theirs, model=real.model, messages=CALL, max_tokens=60, temperature=0, tools=[TOOL],
         tool_choice="required", stop=STOP,
     )  # fmt: skip
-    assert [name for name, _ in theirs[0][1]] == ["get_weather"]
+    assert [name for name, _ in said[1]] == ["get_weather"]
     model = ours(real, max_tokens=60, stop=STOP).bind_tools([TOOL], tool_choice="required")
-    assert of_ours(model, CALL) == theirs == [theirs[0]] * 2
+    assert of_ours(model, CALL, mine) == said
 
 
-def test_messages(real: Any, claude: anthropic.Anthropic) -> None:
-    theirs = of_anthropic(claude, model=real.model, messages=ASK, max_tokens=12)
-    assert theirs[0][0]
-    assert of_ours(claudes(real, max_tokens=12), ASK) == theirs == [theirs[0]] * 2
+@crossed("whole", "streamed")
+def test_messages(real: Any, claude: anthropic.Anthropic, mine: str, theirs: str) -> None:
+    said = of_anthropic(claude, theirs, model=real.model, messages=ASK, max_tokens=12)
+    assert said[0]
+    assert of_ours(claudes(real, max_tokens=12), ASK, mine) == said
 
 
-def test_messages_with_a_call(real: Any, claude: anthropic.Anthropic) -> None:
+@crossed("streamed", "whole")
+def test_messages_with_a_call(
+    real: Any, claude: anthropic.Anthropic, mine: str, theirs: str
+) -> None:
     function = TOOL["function"]
     tool = {
         "name": function["name"],
@@ -152,13 +165,13 @@ def test_messages_with_a_call(real: Any, claude: anthropic.Anthropic) -> None:
     }
     # Anthropic refuses a last turn that ends with white space, and so we send none.
     begun = [CALL[0], {"role": "assistant", "content": "<tool_call>"}]
-    theirs = of_anthropic(
-        claude, model=real.model, messages=begun, max_tokens=60, tools=[tool],
+    said = of_anthropic(
+        claude, theirs, model=real.model, messages=begun, max_tokens=60, tools=[tool],
         tool_choice={"type": "any"}, stop_sequences=STOP,
     )  # fmt: skip
-    assert [name for name, _ in theirs[0][1]] == ["get_weather"]
+    assert [name for name, _ in said[1]] == ["get_weather"]
     model = claudes(real, max_tokens=60, stop=STOP).bind_tools([TOOL], tool_choice="any")
-    assert of_ours(model, begun) == theirs == [theirs[0]] * 2
+    assert of_ours(model, begun, mine) == said
 
 
 def test_errors(real: Any, sdk: openai.OpenAI, colour: Any) -> None:

@@ -197,6 +197,7 @@ def test_what_goes_wrong_is_one_line(folder, monkeypatch, capsys, args, said):
 
 
 @pytest.mark.local_model
+@pytest.mark.soak
 def test_the_bundled_model_uses_a_tool(folder):
     done = run("agent", "--tools", "mytools:add", "--yes", "What is 2 plus 3? Use add.")
     assert done.returncode == 0

@@ -49,6 +49,7 @@ def test_through_a_pipe_it_is_plain_text_whose_parts_are_true():
     assert commands == ["chat", "check", "migrate"]
 
 
+@pytest.mark.soak
 def test_on_a_terminal_the_bodies_stand_side_by_side():
     with terminal("demo", COLUMNS="150") as person:
         shown = person.wait_for("What next?")

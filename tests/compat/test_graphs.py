@@ -77,6 +77,7 @@ async def test_a_state_graph_runs_and_its_thread_is_kept(model):
     assert kept[-1].content in "".join(tokens)
 
 
+@pytest.mark.soak
 def test_a_tool_error_becomes_a_result_the_model_reads(model):
     @ours.tool
     def fail(city: str, call: Annotated[str, ours.InjectedToolCallId]) -> str:

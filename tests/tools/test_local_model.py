@@ -22,7 +22,9 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", [NAMES[-1], *(pytest.param(n, marks=pytest.mark.soak) for n in NAMES[:-1])]
+)
 def test_arguments_of_a_forced_call_pass_the_tool(name):
     made, *_ = ZOO[name]
     model = init_chat_model("local", temperature=0, max_tokens=120)

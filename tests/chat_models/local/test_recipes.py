@@ -148,6 +148,7 @@ def test_free_strings_and_arrays_of_a_schema_get_limits_and_nothing_else_changes
 
 
 @pytest.mark.local_model
+@pytest.mark.soak
 def test_a_forced_choice_gives_exactly_one_valid_native_call():
     choice = {"type": "function", "function": {"name": "add"}}
     body = {"messages": [USER], "tools": [WEATHER, ADD], "tool_choice": choice, "temperature": 0}
@@ -161,6 +162,7 @@ def test_a_forced_choice_gives_exactly_one_valid_native_call():
 
 
 @pytest.mark.local_model
+@pytest.mark.soak
 def test_a_schema_is_obeyed():
     schema = {
         "type": "object",

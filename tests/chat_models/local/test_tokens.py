@@ -13,6 +13,7 @@ def test_text_is_counted_exactly(text, expected):
     assert local.count_tokens(text) == expected
 
 
+@pytest.mark.soak
 def test_a_prompt_counts_as_the_usage_of_its_reply():
     body = {
         "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "hi"}],
