@@ -54,25 +54,23 @@ _READERS: dict[str, Callable[[Any], Any]] = {
 def is_plain(value: Any, depth: int = 0) -> bool:
     """Return whether JSON text holds `value` exactly: nothing tagged, escaped or changed."""
     kind = value.__class__
-    if kind in _SCALARS:
-        return True
-    if kind is float:
-        return math.isfinite(value)
-    if depth > MAX_DEPTH:
-        return False
     if kind is dict:
+        if depth > MAX_DEPTH or TAG in value:
+            return False
         for key, item in value.items():
-            if key.__class__ is not str or key == TAG:
+            if key.__class__ is not str:
                 return False
             if item.__class__ not in _SCALARS and not is_plain(item, depth + 1):
                 return False
         return True
     if kind is list:
+        if depth > MAX_DEPTH:
+            return False
         for item in value:
             if item.__class__ not in _SCALARS and not is_plain(item, depth + 1):
                 return False
         return True
-    return False
+    return kind in _SCALARS or (kind is float and math.isfinite(value))
 
 
 def to_plain(value: Any, path: str = "$") -> Any:

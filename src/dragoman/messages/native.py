@@ -32,28 +32,39 @@ _decoder: msgspec.json.Decoder[list[Any]] | None = None
 _TAG_TEXT = b'"' + TAG.encode() + b'"'
 
 
-def _is_flat(message: BaseMessage) -> bool:
+def _is_flat(message: Any) -> bool:
     """Return whether msgspec can encode the message as it is, losing nothing."""
     cls = message.__class__
     if cls not in PLAIN_CLASSES or message.__dict__:
         return False
-    content = message._raw_content
-    if content.__class__ is not str and not is_plain(content):
+    try:
+        content = message._raw_content
+        if content.__class__ is not str and not is_plain(content):
+            return False
+        value = message._raw_additional_kwargs
+        if value is not UNSET and not is_plain(value):
+            return False
+        value = message._raw_response_metadata
+        if value is not UNSET and not is_plain(value):
+            return False
+        if cls is AIMessage:
+            calls, usage = message._raw_tool_calls, message.usage_metadata
+            return (calls is UNSET or is_plain(calls)) and (usage is None or is_plain(usage))
+        return cls is not ToolMessage or message.artifact is None or is_plain(message.artifact)
+    except RecursionError:  # the slow path says so
         return False
-    value = message._raw_additional_kwargs
-    if value is not UNSET and not is_plain(value):
-        return False
-    value = message._raw_response_metadata
-    if value is not UNSET and not is_plain(value):
-        return False
-    if cls is AIMessage:
-        calls = message._raw_tool_calls  # pyright: ignore[reportAttributeAccessIssue]
-        usage: Any = message.usage_metadata  # pyright: ignore[reportAttributeAccessIssue]
-        return (calls is UNSET or is_plain(calls)) and (usage is None or is_plain(usage))
-    if cls is ToolMessage:
-        artifact: Any = message.artifact  # pyright: ignore[reportAttributeAccessIssue]
-        return artifact is None or is_plain(artifact)
-    return True
+
+
+def _as_plain(message: Any, path: str) -> Any:
+    """Return what msgspec can encode in place of a message that is not flat."""
+    if not isinstance(message, BaseMessage):
+        text = f"expected a message, got {type(message).__name__}"
+        raise EncodeError(text, path=path)
+    try:
+        return _as_dict(message, path)
+    except RecursionError:
+        text = "the message nests too deeply, or holds itself"
+        raise EncodeError(text, path=path) from None
 
 
 def _as_dict(message: BaseMessage, path: str) -> dict[str, Any]:
@@ -93,16 +104,9 @@ def messages_to_json(messages: Sequence[BaseMessage]) -> bytes:
     >>> messages_to_json([HumanMessage("hi")])
     b'[{"type":"human","content":"hi"}]'
     """
-    flat: list[Any] = []
-    for position, message in enumerate(messages):
-        if not isinstance(message, BaseMessage):
-            text = f"expected a message, got {type(message).__name__}"
-            raise EncodeError(text, path=f"$[{position}]")
-        try:
-            flat.append(message if _is_flat(message) else _as_dict(message, f"$[{position}]"))
-        except RecursionError:
-            text = "the message nests too deeply, or holds itself"
-            raise EncodeError(text, path=f"$[{position}]") from None
+    flat: list[Any] = list(messages)
+    if not all(map(_is_flat, flat)):
+        flat = [m if _is_flat(m) else _as_plain(m, f"$[{i}]") for i, m in enumerate(flat)]
     try:
         return _encoder.encode(flat)
     except (UnicodeEncodeError, TypeError, ValueError, RecursionError):
