@@ -173,6 +173,9 @@ lazy_field(AIMessage, "invalid_tool_calls", list, "Calls that cannot be run.")
 shadow(AIMessage, "content_blocks", property(_ai_content_blocks, doc=_ai_content_blocks.__doc__))
 
 
+_CHUNK_TYPE = "AIMessageChunk"
+
+
 class AIMessageChunk(AIMessage, BaseMessageChunk, kw_only=True, dict=True, tag="AIMessageChunk"):
     """A piece of an `AIMessage`.
 
@@ -184,11 +187,11 @@ class AIMessageChunk(AIMessage, BaseMessageChunk, kw_only=True, dict=True, tag="
     'Hello World'
     """
 
-    type: str = msgspec.field(default="AIMessageChunk", name="@type")
+    type: str = msgspec.field(default=_CHUNK_TYPE, name="@type")
     tool_call_chunks: CallChunks = NOT_GIVEN
     chunk_position: str | None = None
 
-    _default_type = "AIMessageChunk"
+    _default_type = _CHUNK_TYPE
     _lazy: ClassVar[dict[str, Callable[[], Any]]] = {**AIMessage._lazy, "tool_call_chunks": list}
     _always_shown = AIMessage._always_shown | {"tool_call_chunks"}
 
@@ -200,7 +203,7 @@ class AIMessageChunk(AIMessage, BaseMessageChunk, kw_only=True, dict=True, tag="
             self._raw_content.__class__ is str
             and (self.id is None or self.id.__class__ is str)
             and self.name is None
-            and self.type is self._default_type
+            and self.type is _CHUNK_TYPE
             and self.chunk_position is None
             and self.usage_metadata is None
             and self._raw_tool_calls is UNSET

@@ -18,7 +18,7 @@ from typing import Any
 from dragoman.errors import MergeError, short
 from dragoman.messages.arguments import read_arguments
 from dragoman.messages.content import InvalidToolCall, ToolCall, ToolCallChunk
-from dragoman.messages.partial_json import parse_growing
+from dragoman.messages.partial_json import ESCAPE_SIZE, parse_growing
 
 __all__ = [
     "Call",
@@ -80,6 +80,7 @@ class Call:
         "data",
         "error",
         "escaped",
+        "escaped_until",
         "extras",
         "first",
         "id",
@@ -100,24 +101,26 @@ class Call:
         # A fragment of a call that was given as invalid says why; the call stays invalid.
         self.error: str | None = (fragment["error"] or "") if "error" in fragment else None
         self.pieces: list[str] = []
-        self.data: bytearray = bytearray()
+        self.data: bytes = b""  # no bytearray: jiter reads bytes only
         self.in_string: bool = False
         self.escaped: bool = False
+        self.escaped_until: int = -ESCAPE_SIZE  # behind the last piece with a backslash
 
-    def settle(self) -> bytearray:
+    def settle(self) -> bytes:
         """Return all of the arguments as UTF-8."""
         pieces = self.pieces
         if pieces:
             args = pieces[0] if len(pieces) == 1 else "".join(pieces)
             pieces.clear()
-            if "\\" in args or self.escaped:
-                self._scan_escapes(args)
-            elif '"' in args and args.count('"') % 2:
-                self.in_string = not self.in_string
             try:
                 self.data += args.encode()
             except UnicodeEncodeError:
                 self.data += args.encode("utf-8", "surrogatepass")
+            if "\\" in args or self.escaped:
+                self._scan_escapes(args)
+                self.escaped_until = len(self.data)
+            elif '"' in args and args.count('"') % 2:
+                self.in_string = not self.in_string
         return self.data
 
     def _scan_escapes(self, args: str) -> None:
@@ -359,15 +362,15 @@ def marked_fragments(fragments: Any, invalid: Any) -> Any:
     return marked
 
 
-def _is_beginning(call: Call, data: bytearray) -> bool:
+def _is_beginning(call: Call, data: bytes) -> bool:
     """Return whether the arguments are the beginning of an object that was cut off."""
     return _growing(call, data) is not None and (call.in_string or not data.rstrip().endswith(b"}"))
 
 
-def _growing(call: Call, data: bytearray) -> dict[str, Any] | None:
+def _growing(call: Call, data: bytes) -> dict[str, Any] | None:
     """Return the arguments as far as they have arrived, or None if they are no object."""
     try:
-        value = parse_growing(bytes(data), call.in_string)
+        value = parse_growing(data, call.in_string, len(data) - call.escaped_until < ESCAPE_SIZE)
     except ValueError:
         return None
     if value.__class__ is dict:
