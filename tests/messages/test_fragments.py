@@ -256,3 +256,30 @@ def test_cost_per_fragment_does_not_grow_with_their_number():  # B27
 
     cost(500)
     assert min(cost(8000) for _ in range(3)) < 5 * min(cost(1000) for _ in range(3))
+
+
+ESCAPES = r"line\nquote \" slash \\ accent \u00e9 face \ud83d\ude00 end\\\\"
+
+
+def test_a_string_with_escapes_only_grows_wherever_the_stream_is_cut():
+    text = '{"text": "' + ESCAPES + '"}'
+    whole = 'line\nquote " slash \\ accent é face \U0001f600 end\\\\'
+    so_far = chunk({"name": "write", "args": "", "id": "a", "index": 0})
+    shown = ""
+    for character in text:
+        so_far += chunk({"args": character, "index": 0})
+        now = so_far.tool_calls[0]["args"].get("text", "")
+        assert whole.startswith(now)
+        assert now.startswith(shown)
+        shown = now
+    assert shown == whole
+
+
+@pytest.mark.parametrize("cut", range(len(ESCAPES)))
+def test_an_unfinished_escape_is_read_without_the_slow_scanner(cut, monkeypatch):
+    from dragoman.messages import partial_json
+
+    with_scanner = partial_json.scan('{"text": "' + ESCAPES[:cut])[0]
+    monkeypatch.delattr(partial_json, "scan")
+    so_far = chunk({"name": "write", "args": '{"text": "' + ESCAPES[:cut], "id": "a", "index": 0})
+    assert so_far.tool_calls[0]["args"] == with_scanner

@@ -18,7 +18,7 @@ from typing import Any
 from dragoman.errors import MergeError, short
 from dragoman.messages.arguments import read_arguments
 from dragoman.messages.content import InvalidToolCall, ToolCall, ToolCallChunk
-from dragoman.messages.partial_json import ESCAPE_SIZE, parse_growing
+from dragoman.messages.partial_json import parse_growing
 
 __all__ = [
     "Call",
@@ -80,7 +80,6 @@ class Call:
         "data",
         "error",
         "escaped",
-        "escaped_until",
         "extras",
         "first",
         "id",
@@ -104,7 +103,6 @@ class Call:
         self.data: bytes = b""  # no bytearray: jiter reads bytes only
         self.in_string: bool = False
         self.escaped: bool = False
-        self.escaped_until: int = -ESCAPE_SIZE  # behind the last piece with a backslash
 
     def settle(self) -> bytes:
         """Return all of the arguments as UTF-8."""
@@ -118,7 +116,6 @@ class Call:
                 self.data += args.encode("utf-8", "surrogatepass")
             if "\\" in args or self.escaped:
                 self._scan_escapes(args)
-                self.escaped_until = len(self.data)
             elif '"' in args and args.count('"') % 2:
                 self.in_string = not self.in_string
         return self.data
@@ -370,7 +367,7 @@ def _is_beginning(call: Call, data: bytes) -> bool:
 def _growing(call: Call, data: bytes) -> dict[str, Any] | None:
     """Return the arguments as far as they have arrived, or None if they are no object."""
     try:
-        value = parse_growing(data, call.in_string, len(data) - call.escaped_until < ESCAPE_SIZE)
+        value = parse_growing(data, call.in_string)
     except ValueError:
         return None
     if value.__class__ is dict:

@@ -8,7 +8,8 @@ Three readers, from strict to lenient:
   and a repeated key counts once its value is complete.
 - `parse_partial_json` is LangChain's helper of that name.
 
-The fast paths are C code (msgspec, jiter); what they refuse goes through one scanner of our own,
+The fast paths are C code (msgspec; jiter, which leaves out unfinished escapes as `scan` does since
+0.11); what they refuse goes through one scanner of our own,
 `scan`, which keeps its own stack: depth costs memory, never a RecursionError.
 """
 
@@ -20,10 +21,8 @@ import msgspec
 
 from dragoman.errors import DecodeError
 
-__all__ = ["ESCAPE_SIZE", "MAX_DEPTH", "decode_json", "parse_growing", "parse_partial_json", "scan"]
+__all__ = ["MAX_DEPTH", "decode_json", "parse_growing", "parse_partial_json", "scan"]
 
-ESCAPE_SIZE = 12
-"""How long an escape may be: a pair of surrogates."""
 MAX_DEPTH = 2000
 """How deep JSON may nest; beyond it is refused."""
 
@@ -74,21 +73,18 @@ def decode_json(text: str) -> Any:
     return value
 
 
-def parse_growing(data: bytes, in_string: bool, near_escape: bool = True) -> Any:
+def parse_growing(data: bytes, in_string: bool) -> Any:
     """Return what has arrived of one JSON value; it only grows as `data` does.
 
     Args:
         data: UTF-8 text from the start of the value.
         in_string: Whether `data` ends inside a string.
-        near_escape: Whether there may be a backslash in the last `ESCAPE_SIZE` bytes.
 
     Raises:
         ValueError: If `data` is not the beginning of JSON.
     """
     if not in_string:
         data = data.rstrip(_SCALAR_BYTES)
-    elif near_escape and b"\\" in data[-ESCAPE_SIZE:]:
-        return _grown(data)
     try:
         return _from_json(data, partial_mode="trailing-strings", catch_duplicate_keys=True)
     except ValueError:
