@@ -4,7 +4,6 @@ A lost connection (a restarted server) is opened again, and the work done once m
 a key for that, so that one which was committed unseen is not repeated.
 """
 
-import threading
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from uuid import uuid4
 from dragoman._need import need
 from dragoman.errors import StoreError
 from dragoman.messages import BaseMessage
+from dragoman.threads.connections import Connections
 from dragoman.threads.sql import Execute, SQLLog
 from dragoman.threads.store import ThreadStore
 
@@ -38,25 +38,28 @@ class PostgresLog(SQLLog):
         self._psycopg = need("psycopg", "postgres")
         self._url = url
         self._retry_s = retry_s
-        self._local = threading.local()
-        self._all: list[Any] = []
-        self._lock_all = threading.Lock()
+        self._connections: Connections[Any] = Connections()
         self._prepared = False
 
     def _connection(self) -> Any:
-        connection = getattr(self._local, "connection", None)
-        if connection is not None and not connection.closed:
-            return connection
+        connection = self._connections.mine(self._connect)
+        if connection.closed:
+            self._connections.drop()
+            connection = self._connections.mine(self._connect)
+        return connection
+
+    def _connect(self) -> Any:
         connection = self._psycopg.connect(self._url, autocommit=True, connect_timeout=10)
-        if not self._prepared:
-            with connection.transaction(), connection.cursor() as cursor:
-                execute = _executor(cursor)
-                execute("SELECT pg_advisory_xact_lock(?)", (_SCHEMA_LOCK,))
-                self.prepare(execute, _WORDS)
-            self._prepared = True
-        self._local.connection = connection
-        with self._lock_all:
-            self._all.append(connection)
+        try:
+            if not self._prepared:
+                with connection.transaction(), connection.cursor() as cursor:
+                    execute = _executor(cursor)
+                    execute("SELECT pg_advisory_xact_lock(?)", (_SCHEMA_LOCK,))
+                    self.prepare(execute, _WORDS)
+                self._prepared = True
+        except BaseException:
+            connection.close()
+            raise
         return connection
 
     @contextmanager
@@ -84,7 +87,7 @@ class PostgresLog(SQLLog):
             try:
                 return work()
             except (self._psycopg.OperationalError, self._psycopg.InterfaceError) as error:
-                self._drop()
+                self._connections.drop()
                 if time.monotonic() + pause > deadline:
                     raise StoreError(_problem(error)) from error
                 time.sleep(pause)
@@ -92,20 +95,8 @@ class PostgresLog(SQLLog):
             except self._psycopg.Error as error:
                 raise StoreError(_problem(error)) from error
 
-    def _drop(self) -> None:
-        connection = getattr(self._local, "connection", None)
-        self._local.connection = None
-        if connection is not None:
-            with self._lock_all:
-                self._all = [other for other in self._all if other is not connection]
-            connection.close()
-
     def close(self) -> None:
-        with self._lock_all:
-            connections, self._all = self._all, []
-        for connection in connections:
-            connection.close()
-        self._local = threading.local()
+        self._connections.close()
 
 
 def _problem(error: Exception) -> str:

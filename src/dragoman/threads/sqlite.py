@@ -4,16 +4,16 @@ WAL lets readers go on while somebody writes; writers take turns by `BEGIN IMMED
 `timeout_s` for theirs. Each OS thread has a connection of its own.
 """
 
-import os
 import sqlite3
 import threading
 import time
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from dragoman.errors import StoreError
+from dragoman.threads.connections import Connections, Held
 from dragoman.threads.sql import Execute, SQLLog
 from dragoman.threads.store import ThreadStore
 
@@ -30,30 +30,33 @@ _WORDS = {
 _HAS_SCHEMA = "SELECT 1 FROM sqlite_master WHERE name = 'dragoman_schema'"
 
 
+class _Connection(sqlite3.Connection):
+    """A connection that closes when it is collected, where SQLite's own also warns (Python 3.13).
+
+    Its holder would close it first, unless both are found in one cycle of garbage.
+    """
+
+    def __del__(self) -> None:
+        with suppress(sqlite3.ProgrammingError):  # it was never opened
+            self.close()
+
+
 class SQLiteLog(SQLLog):
     """The log in one SQLite file (or in memory, on one shared connection)."""
 
     def __init__(self, path: str, timeout_s: float) -> None:
         self._path = path
         self._timeout_s = timeout_s
-        self._local = threading.local()
-        self._all: list[sqlite3.Connection] = []
-        self._lock_all = threading.Lock()
+        self._connections: Connections[sqlite3.Connection] = Connections()
         self._memory = threading.RLock() if path == ":memory:" else None
-        self._shared: sqlite3.Connection | None = None
-        self._process = os.getpid()
+        self._shared: Held[sqlite3.Connection] | None = None
 
     def _connection(self) -> sqlite3.Connection:
-        if self._memory is not None:
-            if self._shared is None:
-                self._shared = self._opened()
-            return self._shared
-        if self._process != os.getpid():  # a forked child must not use its parent's connections
-            self._local, self._all, self._process = threading.local(), [], os.getpid()
-        connection = getattr(self._local, "connection", None)
-        if connection is None:
-            connection = self._local.connection = self._opened()
-        return connection
+        if self._memory is None:
+            return self._connections.mine(self._opened)
+        if self._shared is None:
+            self._shared = Held(self._opened())
+        return self._shared.connection
 
     def _opened(self) -> sqlite3.Connection:
         """Return a new connection, tried again while others make the file what it is to be.
@@ -80,6 +83,7 @@ class SQLiteLog(SQLLog):
             timeout=self._timeout_s,
             isolation_level=None,
             check_same_thread=False,
+            factory=_Connection,
         )
         try:
             connection.execute(f"PRAGMA busy_timeout = {int(self._timeout_s * 1000)}")
@@ -94,8 +98,6 @@ class SQLiteLog(SQLLog):
         except BaseException:
             connection.close()
             raise
-        with self._lock_all:
-            self._all.append(connection)
         return connection
 
     @contextmanager
@@ -112,13 +114,8 @@ class SQLiteLog(SQLLog):
             raise StoreError(message) from error
 
     def close(self) -> None:
-        if self._memory is not None:
-            return  # closing would lose everything
-        with self._lock_all:
-            connections, self._all = self._all, []
-        for connection in connections:
-            connection.close()
-        self._local = threading.local()
+        # One in memory stays: closing it would lose everything.
+        self._connections.close()
 
 
 def _executor(connection: sqlite3.Connection) -> Execute:

@@ -98,7 +98,11 @@ class _LoopClients(_Clients):
                 _, client = self.by_settings.popitem()
                 await client.aclose()
             while self.closing:
-                await asyncio.gather(*self.closing, return_exceptions=True)
+                # Taken out here: for tasks that are done `gather` may return at once (3.12 and
+                # later), before the loop has run the callbacks that would take them out.
+                done = set(self.closing)
+                await asyncio.gather(*done, return_exceptions=True)
+                self.closing -= done
 
 
 _local = threading.local()
