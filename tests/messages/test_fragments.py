@@ -277,9 +277,9 @@ def test_a_string_with_escapes_only_grows_wherever_the_stream_is_cut():
 
 @pytest.mark.parametrize("cut", range(len(ESCAPES)))
 def test_an_unfinished_escape_is_read_without_the_slow_scanner(cut, monkeypatch):
-    from dragoman.messages import partial_json
+    from dragoman.messages import scanner
 
-    with_scanner = partial_json.scan('{"text": "' + ESCAPES[:cut])[0]
-    monkeypatch.delattr(partial_json, "scan")
+    with_scanner = scanner.scan('{"text": "' + ESCAPES[:cut])[0]
+    monkeypatch.delattr(scanner, "scan")
     so_far = chunk({"name": "write", "args": '{"text": "' + ESCAPES[:cut], "id": "a", "index": 0})
     assert so_far.tool_calls[0]["args"] == with_scanner

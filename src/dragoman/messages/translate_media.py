@@ -3,7 +3,6 @@
 A data URL is taken apart once, without copying more than its payload; plain URLs stay as they are.
 """
 
-from base64 import b64encode
 from collections.abc import Callable
 from typing import Any
 
@@ -224,6 +223,8 @@ def _v0(block: Block) -> list[Block] | None:
 
 def _as_base64(data: Any) -> str | None:
     if isinstance(data, bytes | bytearray):
+        from base64 import b64encode
+
         return b64encode(data).decode("ascii")
     return data if isinstance(data, str) else None
 

@@ -6,7 +6,6 @@ never split, and the last human message survives, unless asked otherwise.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from copy import copy, deepcopy
 from itertools import chain, islice
 from typing import Any, Literal, cast
 
@@ -423,6 +422,8 @@ def _partial(
 
 def _copied(message: BaseMessage) -> BaseMessage:
     """Return a deep copy, or a shallow one of what nests too deeply."""
+    from copy import copy, deepcopy
+
     try:
         return deepcopy(message)
     except RecursionError:
