@@ -3,6 +3,7 @@
 import asyncio
 import copy
 import json
+import re
 
 import jsonschema
 import pytest
@@ -24,7 +25,12 @@ def test_the_zoo_is_large_and_all_of_it_is_checked_in():
 
 @pytest.mark.parametrize("name", ZOO)
 def test_every_provider_gets_the_schema_that_is_checked_in(name):
-    assert schemas(ZOO[name][0]) == KNOWN[name]
+    # Python 3.13 takes the indentation out of docstrings.
+    made, known = (
+        re.sub(r"\\n +", r"\\n", json.dumps(found, sort_keys=True))
+        for found in (schemas(ZOO[name][0]), KNOWN[name])
+    )
+    assert made == known
 
 
 @pytest.mark.parametrize("name", ZOO)
