@@ -129,9 +129,9 @@ assert from_langchain(to_langchain(HumanMessage("hi"))) == HumanMessage("hi")
 }
 
 
-def run(*command: str, cwd: Path | None = None) -> str:
+def run(*command: str, cwd: Path | None = None, env: dict[str, str] | None = None) -> str:
     """Return what a command prints; its output is shown when it fails."""
-    done = subprocess.run(command, check=False, cwd=cwd, capture_output=True, text=True)
+    done = subprocess.run(command, check=False, cwd=cwd, env=env, capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(
             f"{' '.join(command)[:120]} ...\n{done.stdout[-3000:]}{done.stderr[-3000:]}"
@@ -151,6 +151,20 @@ def built(folder: Path) -> Path:
     assert not [name for name in IN_SDIST if name not in names], "the sdist lacks a file"
     print(f"built {wheel.name} ({wheel.stat().st_size // 1000} kB), {sdist.name}")
     return wheel
+
+
+def typed(wheel: Path, folder: Path) -> None:
+    """Ask pyright whether every exported name of the wheel has a known type."""
+    inside = folder / "typed"
+    zipfile.ZipFile(wheel).extractall(inside)
+    own = Path(sys.executable).parent
+    environment = {"PATH": f"{own}:{os.environ['PATH']}", "PYTHONPATH": str(inside)}
+    said = run(
+        *(str(own / "pyright"), "--verifytypes", "dragoman", "--ignoreexternal"),
+        cwd=inside,
+        env={**os.environ, **environment},
+    )
+    print(next(line for line in said.splitlines() if "completeness" in line))
 
 
 def tried(extra: str, wheel: Path, folder: Path) -> None:
@@ -178,6 +192,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         wheel = built(folder)
+        typed(wheel, folder)
         for extra in extras:
             tried(extra, wheel, folder)
 
