@@ -1,5 +1,7 @@
 """`create_agent`: what it takes, and the plain loop."""
 
+import re
+
 import pytest
 from tests.agents.support import HI, add, call, calls, fail, kinds, model, results, texts
 
@@ -45,6 +47,19 @@ async def test_async_gives_the_same():
 def test_messages_may_be_anything_message_like(given):
     state = create_agent(model("ok")).invoke({"messages": given})
     assert [(m.type, m.text) for m in state["messages"]] == [("human", "hi"), ("ai", "ok")]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"message": [("user", "hi")]}, "no field 'message'; did you mean 'messages'?"),
+        ({"zzz": 1}, "no field 'zzz'; there are messages"),
+        ({7: 1}, "no field 7; there are messages"),
+    ],
+)
+def test_an_input_whose_fields_are_all_unknown_is_refused(given, said):
+    with pytest.raises(ValueError, match=re.escape(said)):
+        create_agent(model("never")).invoke(given)
 
 
 @pytest.mark.parametrize("given", ["hi", [HumanMessage("hi")], 3])

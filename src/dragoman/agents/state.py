@@ -100,14 +100,22 @@ class StateSchema:
         """Return what a caller gave, without fields that callers do not give.
 
         Raises:
-            AgentStateError: If it is no dict with messages.
+            AgentStateError: If it is no dict, or one that names no field of the state.
         """
         if not isinstance(value, dict):
             message = f"an agent takes a dict with messages, got {type(value).__name__}"
             raise AgentStateError(message)
         known = {k: v for k, v in value.items() if k in self.reducers and k not in self.hidden_in}
-        if "messages" not in known:
-            known["messages"] = []
+        if value and not known:
+            from difflib import get_close_matches
+
+            fields = sorted(self.reducers.keys() - self.hidden_in)
+            name = next(iter(value))
+            near = get_close_matches(str(name), fields, n=1)
+            message = f"the agent's state has no field {short(name)}; "
+            message += f"did you mean {near[0]!r}?" if near else f"there are {', '.join(fields)}"
+            raise AgentStateError(message)
+        known.setdefault("messages", [])
         return known
 
     def shown(self, state: dict[str, Any]) -> dict[str, Any]:
