@@ -91,7 +91,7 @@ def test_every_provider_has_its_class() -> None:
     for name, row in PROVIDERS.items():
         more = options.get(name, {})
         model = init_chat_model(
-            "m",
+            "smollm2-135m" if name == "local" else "m",
             model_provider=name,
             **({} if name in ("local", "llamacpp") else {"api_key": KEY}),
             **more,
@@ -122,6 +122,9 @@ def test_an_address_makes_an_openai_like_model_of_any_name() -> None:
 def test_local_needs_no_name_and_takes_no_address() -> None:
     assert type(init_chat_model("local")) is ChatLocal
     assert ChatLocal().model == "local"
+    assert init_chat_model("local:smollm2-135m").model == "smollm2-135m"
+    with pytest.raises(ValueError, match=r"one model, smollm2-135m, not 'llama-3'.*llamacpp:"):
+        init_chat_model("local:llama-3")
     with pytest.raises(ValueError, match="starts its own server"):
         init_chat_model("local", base_url="http://127.0.0.1:9/v1")
 

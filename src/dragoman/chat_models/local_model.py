@@ -11,6 +11,7 @@ from dragoman._door import Door
 from dragoman.chat_models.model import ProviderChatModel
 from dragoman.chat_models.parameters import ParameterError
 from dragoman.chat_models.providers import Provider
+from dragoman.errors import short
 from dragoman.messages import BaseMessage
 
 __all__ = ["ChatLlamaCpp", "ChatLocal"]
@@ -37,6 +38,15 @@ class ChatLocal(ProviderChatModel):
         if self.base_url is not None:
             message = f"`{type(self).__name__}` starts its own server; use `openai:` with `base_url` for yours"
             raise ParameterError(message)
+        if self._path is None and self.model != "local":
+            from dragoman.chat_models.local.servers import BUNDLED_MODEL
+
+            if self.model != BUNDLED_MODEL:
+                message = (
+                    f"`local` is one model, {BUNDLED_MODEL}, not {short(self.model)}; "
+                    "another file is `llamacpp:/path/to/model.gguf`"
+                )
+                raise ParameterError(message)
         super()._check(row)
 
     async def _server(self, door: Door) -> Any:
