@@ -177,3 +177,37 @@ def test_an_assistant_turn_of_nothing_but_an_unknown_field_comes_back():
     assert (
         CODEC.encode_request(CODEC.decode_request({"messages": messages}))["messages"] == messages
     )
+
+
+def test_an_unknown_member_of_a_block_hides_no_known_one():
+    said = [
+        {"text": "21", "x": 1},
+        {"toolUse": {"toolUseId": "a", "name": "f", "input": {"q": 1}}, "y": {"z": 2}},
+    ]
+    body = {
+        "messages": [
+            {"role": "user", "content": [{"text": "hi", "x": 1}]},
+            {"role": "assistant", "content": said},
+            {
+                "role": "user",
+                "content": [
+                    {"toolResult": {"toolUseId": "a", "content": [{"text": "r", "k": 3}]}, "w": 5},
+                    {"text": "more"},
+                ],
+            },
+        ]
+    }
+    codec = get_codec("bedrock_converse")
+    request = codec.decode_request(body)
+    _, reply, result, _ = request.messages
+    assert [m.text for m in request.messages] == ["hi", "21", "r", "more"]
+    assert [(c["name"], c["args"]) for c in reply.tool_calls] == [("f", {"q": 1})]
+    assert result.tool_call_id == "a"
+    assert codec.encode_request(request)["messages"] == body["messages"]
+    other = get_codec("openai_chat").encode_request(request)["messages"]
+    assert [m.get("content") for m in other] == ["hi", "21", "r", "more"]
+    response = {
+        "output": {"message": {"role": "assistant", "content": said}},
+        "stopReason": "tool_use",
+    }
+    assert codec.decode_response(response).text == "21"

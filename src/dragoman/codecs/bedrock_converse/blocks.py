@@ -11,7 +11,7 @@ from typing import Any
 
 from dragoman.codecs.arguments import dump_arguments
 from dragoman.codecs.bedrock_converse.decode import API
-from dragoman.codecs.bedrock_converse.tables import NATIVE_BLOCKS, REASONING, Kind
+from dragoman.codecs.bedrock_converse.tables import BESIDE, NATIVE_BLOCKS, REASONING, Kind
 from dragoman.codecs.bedrock_converse.wire import (
     cache_point,
     document_name,
@@ -104,8 +104,11 @@ class BlockWriter:
         bag = message.additional_kwargs.get(API)
         if isinstance(bag, dict):
             result = {**{k: v for k, v in bag.items() if k != "turn"}, **result}
+        written = {"toolResult": result}
+        if isinstance(beside := message.additional_kwargs.get(BESIDE), dict):
+            written = {**written, **beside}
         point = cache_point(message.additional_kwargs.get("cache_control"))
-        return [{"toolResult": result}] if point is None else [{"toolResult": result}, point]
+        return [written] if point is None else [written, point]
 
     def _fits_result(self, block: dict[str, Any], path: str) -> bool:
         kind = next(iter(block), "")
@@ -135,6 +138,8 @@ class BlockWriter:
                     self._lose("dropped_block", where, text)
             if found is None:
                 continue
+            if isinstance(extras, dict) and isinstance(extras.get(BESIDE), dict):
+                found = {**found, **extras[BESIDE]}
             written.append(found)
             mark = block.get("cache_control")
             if mark is None and isinstance(extras, dict):

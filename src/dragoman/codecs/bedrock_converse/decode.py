@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from dragoman.codecs.arguments import dump_arguments
-from dragoman.codecs.bedrock_converse.tables import API, CALL_KEYS, Kind
+from dragoman.codecs.bedrock_converse.tables import API, BESIDE, CALL_KEYS, Kind
 from dragoman.codecs.bedrock_converse.tools import read_format, read_tools
 from dragoman.codecs.bedrock_converse.wire import (
     cache_control,
@@ -171,12 +171,18 @@ def decode_block(block: Any, path: str) -> dict[str, Any]:
         message = f"Expected a content block, got {short(block)}"
         raise DecodeError(message, path=path, hint="a block is an object with one key")
     given = {k: v for k, v in block.items() if v is not None}
-    if len(given) == 1:
-        (kind, value), *_ = given.items()
-        reader = READERS.get(kind)
-        if reader is not None and (found := reader(value)) is not None:
-            return found
+    kinds = given.keys() & READERS.keys()
+    if len(kinds) == 1:
+        (kind,) = kinds
+        found = READERS[kind](given.pop(kind))
+        if found is not None:
+            # A member that is not known here must not hide the one that is.
+            return _beside(found, given) if given else found
     return non_standard(block, API)
+
+
+def _beside(found: dict[str, Any], rest: dict[str, Any]) -> dict[str, Any]:
+    return {**found, "extras": {**found.get("extras", {}), BESIDE: rest}}
 
 
 def _blocks(content: Any, path: str) -> list[dict[str, Any]]:
@@ -232,7 +238,7 @@ def _user(message: dict[str, Any], path: str, bag: dict[str, Any]) -> Iterator[B
                 rest, bag = [], {}
             elif bag:
                 own = {**result.additional_kwargs.get(API, {}), "turn": bag[API]}
-                result.additional_kwargs, bag = {API: own}, {}
+                result.additional_kwargs[API], bag = own, {}
             yield result
             last = result
             n_sent += 1
@@ -247,7 +253,10 @@ def _human(rest: list[tuple[int, Any]], path: str, bag: dict[str, Any]) -> Human
 
 
 def _result(block: Any, path: str) -> ToolMessage | None:
-    value = block.get("toolResult") if isinstance(block, dict) and len(block) == 1 else None
+    given = {k: v for k, v in block.items() if v is not None} if isinstance(block, dict) else {}
+    value = given.pop("toolResult", None)
+    if given.keys() & READERS.keys():
+        return None
     if not isinstance(value, dict) or not isinstance(value.get("toolUseId"), str):
         return None
     content = value.get("content")
@@ -258,11 +267,14 @@ def _result(block: Any, path: str) -> ToolMessage | None:
     bag = {k: v for k, v in value.items() if k not in known and v is not None}
     if value.get("status") not in (None, "success", "error"):
         bag["status"] = value["status"]
+    kept: dict[str, Any] = {API: bag} if bag else {}
+    if given:
+        kept[BESIDE] = given
     return ToolMessage(
         content=_plain(blocks) if blocks else "",
         tool_call_id=value["toolUseId"],
         status="error" if value.get("status") == "error" else "success",
-        additional_kwargs={API: bag} if bag else {},
+        additional_kwargs=kept,
     )
 
 

@@ -9,6 +9,7 @@ from typing import Literal
 __all__ = [
     "API",
     "AUDIO_FORMATS",
+    "BESIDE",
     "CALL_KEYS",
     "DOCUMENT_FORMATS",
     "ERROR_STATUS",
@@ -26,6 +27,8 @@ __all__ = [
 ]
 
 API = "bedrock_converse"
+BESIDE = "bedrock_beside"
+"""In a block's extras (a result's kwargs): what stood beside the member that names its kind."""
 
 Kind = Literal["image", "video", "audio", "document"]
 
