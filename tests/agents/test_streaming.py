@@ -1,6 +1,7 @@
 """Streams of a run: modes, order, a reader who leaves."""
 
 import asyncio
+import signal
 import threading
 
 import pytest
@@ -158,6 +159,29 @@ def test_no_thread_is_left_behind():
         next(stream)
         stream.close()
     assert threading.active_count() <= before
+
+
+def test_ctrl_c_does_not_wait_for_a_tool_that_hangs():
+    release, ended, workers = threading.Event(), [], []
+    reader = threading.get_ident()
+
+    @tool
+    def hang() -> str:
+        """Hang."""
+        workers.append(threading.current_thread())
+        signal.pthread_kill(reader, signal.SIGINT)
+        ended.append(release.wait(8))
+        return "late"
+
+    agent = agent_of(calls(call("hang")), "ok", tools=[hang], checkpointer=MemoryThreads())
+    with pytest.raises(KeyboardInterrupt):
+        list(agent.stream(HI, thread()))
+    assert ended == []
+    release.set()
+    workers[0].join()
+    messages = agent.invoke(HI, thread())["messages"]
+    assert kinds(messages) == ["human", "ai", "tool", "human", "ai"]
+    assert validate_messages(messages, "openai") == []
 
 
 async def test_cancelling_the_reader_cancels_the_run():

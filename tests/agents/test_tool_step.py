@@ -12,6 +12,7 @@ from tests.agents.support import HI, add, call, calls, fail, kinds, model, resul
 from dragoman.agents import AgentState, Command, InMemoryStore, create_agent
 from dragoman.agents.middleware import AgentMiddleware
 from dragoman.messages import AIMessage, HumanMessage, ToolMessage
+from dragoman.threads import MemoryThreads
 from dragoman.tools import (
     InjectedState,
     InjectedStore,
@@ -343,6 +344,32 @@ def test_a_command_with_an_unknown_field_is_refused():
 
     with pytest.raises(ValueError, match="'nope', which no state schema has"):
         create_agent(model(calls(call("odd")), "ok"), [odd]).invoke(HI)
+
+
+@pytest.mark.parametrize(
+    ("more", "name"),
+    [({"goto": "model"}, "goto"), ({"graph": "up"}, "graph"), ({"resume": 0}, "resume")],
+)
+def test_a_command_that_an_agent_does_not_do_is_refused(more, name):
+    @tool
+    def odd(id_val: Annotated[str, InjectedToolCallId]) -> Command:
+        """Odd."""
+        return Command(update={"messages": [ToolMessage("x", tool_call_id=id_val)]}, **more)
+
+    agent = create_agent(
+        model(calls(call("odd")), "ok"), [odd], checkpointer=(store := MemoryThreads())
+    )
+    config = {"configurable": {"thread_id": "t"}}
+    with pytest.raises(NotImplementedError, match=f"the tool odd cannot have `{name}`"):
+        agent.invoke(HI, config)
+    agent.invoke(HI, config)
+    assert validate_messages(store.thread("t").load().messages, "openai") == []
+
+
+@pytest.mark.parametrize("given", [Command(goto="tools"), Command(resume="yes", goto="tools")])
+def test_an_input_that_an_agent_does_not_do_is_refused(given):
+    with pytest.raises(NotImplementedError, match="the input cannot have `goto`"):
+        create_agent(model("ok")).invoke(given)
 
 
 def test_a_result_with_a_wrong_id_gets_the_call_s():

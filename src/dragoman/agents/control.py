@@ -4,7 +4,7 @@ import contextvars
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 from uuid import uuid4
 
 from dragoman.errors import DragomanError
@@ -24,14 +24,38 @@ class Command(ToolOutputMixin):
     Attributes:
         update: An update of the state; of a tool's, its messages hold the result of its call.
         resume: The answer to an interrupt; with several, a dict from their ids to answers.
-        goto: Not supported inside `create_agent`.
-        graph: Not supported inside `create_agent`.
+        goto: Refused inside `create_agent`, which is no graph.
+        graph: Refused inside `create_agent`.
     """
 
     update: Any = None
     resume: Any = None
     goto: Any = ()
     graph: Any = None
+
+    def checked(self, source: str, *, may_resume: bool = False) -> Self:
+        """Return this command.
+
+        Args:
+            source: Who gave it.
+            may_resume: Whether it may answer an interrupt.
+
+        Raises:
+            NotImplementedError: If it asks for what an agent does not do.
+        """
+        asked = {
+            "goto": bool(self.goto),
+            "graph": self.graph is not None,
+            "resume": self.resume is not None and not may_resume,
+        }
+        if any(asked.values()):
+            names = ", ".join(f"`{name}`" for name, is_asked in asked.items() if is_asked)
+            message = (
+                f"a command of {source} cannot have {names}: an agent is no graph. A tool with "
+                "return_direct ends the run, and so does a hook that returns jump_to"
+            )
+            raise NotImplementedError(message)
+        return self
 
 
 @dataclass(frozen=True)

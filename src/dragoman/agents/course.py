@@ -70,10 +70,12 @@ class Course:
 
         Raises:
             AgentStateError: If the input is none, or there is nothing to go on with.
+            NotImplementedError: If it is a command that asks for what an agent does not do.
         """
+        command = given if isinstance(given, Command) else Command(update=given)
+        command.checked("the input", may_resume=True)
         messages, self.place = await self.journal.read(self.door)
         self.state = {**self.place.fields, "messages": messages}
-        command = given if isinstance(given, Command) else Command(update=given)
         if given is not None and command.resume is None:
             await self._begin(command.update)
             return

@@ -152,7 +152,7 @@ class Run(Course):
                     "by ainvoke() or astream()"
                 )
                 raise TypeError(message)
-        given = update.update if isinstance(update, Command) else update
+        given = update.checked(node).update if isinstance(update, Command) else update
         jump = given.get("jump_to") if isinstance(given, dict) else None
 
         def follows() -> str | None:

@@ -165,10 +165,7 @@ def outcome_of(given: Any, inner: Outcome | None) -> Outcome:
     commands = list(inner.commands) if inner is not None else []
     if isinstance(given, ExtendedModelResponse):
         if given.command is not None:
-            if given.command.goto or given.command.resume is not None or given.command.graph:
-                message = "a command of wrap_model_call may only hold an update"
-                raise NotImplementedError(message)
-            commands.append(given.command)
+            commands.append(given.command.checked("wrap_model_call"))
         given = given.model_response
     if isinstance(given, AIMessage):
         given = ModelResponse([given])

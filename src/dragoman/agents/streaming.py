@@ -19,6 +19,8 @@ __all__ = ["MODES", "AsyncChannel", "Channel", "SyncChannel", "aevents", "events
 MODES = frozenset({"values", "updates", "messages", "custom"})
 _LEAVE_S = 10.0
 """How long a reader that leaves waits for a step that is under way."""
+_INTERRUPTED_S = 1.0
+"""How long one that was interrupted (Ctrl-C) waits: a thread that a tool holds up cannot be stopped."""
 
 Event = tuple[str, Any]
 
@@ -117,15 +119,20 @@ def events(
     context = contextvars.copy_context()
     worker = threading.Thread(target=context.run, args=(work,), daemon=True)
     worker.start()
+    patience_s = _LEAVE_S
     try:
         while (event := channel.get()) is not None:
             if isinstance(event, BaseException):
                 raise event
             yield event
             channel.done()
+    except KeyboardInterrupt:
+        # What is written by then is valid; the next run answers the call that was under way.
+        patience_s = _INTERRUPTED_S
+        raise
     finally:
         channel.leave()
-        worker.join(_LEAVE_S)
+        worker.join(patience_s)
 
 
 class AsyncChannel:

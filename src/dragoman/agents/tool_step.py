@@ -199,11 +199,18 @@ async def _execute(door: Door, runner: _Injecting, request: ToolCallRequest) -> 
 
 
 def _checked(call: ToolCall, given: Any) -> list[Any]:
-    """Return results that answer the call, whatever hooks and tools gave."""
+    """Return results that answer the call, whatever hooks and tools gave.
+
+    Raises:
+        NotImplementedError: If a command does more than update the state.
+    """
     results: list[Any] = given if isinstance(given, list) else [given]
     if not all(isinstance(result, ToolMessage | Command) for result in results):
         kinds = ", ".join(type(result).__name__ for result in results)
         return [failed(call, error_text(TypeError(f"the tool gave {kinds}, no result")))]
+    for result in results:
+        if isinstance(result, Command):
+            result.checked(f"the tool {call['name']}")
     id_val = call["id"] or ""
     said = [message for result in results for message in _messages(result)]
     if any(isinstance(m, ToolMessage) and m.tool_call_id == id_val for m in said):

@@ -246,10 +246,15 @@ async def test_other_models_answer_when_one_fails(how):
     assert [len(m.asked) for m in (first, second, third)] == [1, 1, 1]
 
 
-def test_when_all_models_fail_the_last_error_is_raised():
-    fallback = ModelFallbackMiddleware(model(ValueError("last")))
-    with pytest.raises(ValueError, match="last"):
-        create_agent(model(ValueError("first")), middleware=[fallback]).invoke(HI)
+@HOW
+async def test_when_all_models_fail_the_last_error_is_raised_with_those_before(how):
+    fallback = ModelFallbackMiddleware(model(KeyError("second")), model(ValueError("last")))
+    with pytest.raises(ValueError, match="last") as caught:
+        await ran(create_agent(model(ValueError("first")), middleware=[fallback]), HI, how)
+    assert caught.value.__notes__ == [
+        "before it, model 1 failed: ValueError: first",
+        "before it, model 2 failed: KeyError: 'second'",
+    ]
 
 
 # ---------------------------------------------------------------- errors of tools

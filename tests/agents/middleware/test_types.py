@@ -140,6 +140,12 @@ def test_after_model_can_remove_messages():  # examples.md
     assert texts(create_agent(model("ok"), middleware=[forget]).invoke(HI)["messages"]) == ["ok"]
 
 
+def test_a_hook_s_command_that_an_agent_does_not_do_is_refused():
+    jump = before_model(lambda s, r: Command(goto="tools"), name="hook")
+    with pytest.raises(NotImplementedError, match=r"hook\.before_model cannot have `goto`"):
+        create_agent(model("ok"), middleware=[jump]).invoke(HI)
+
+
 def test_before_model_can_replace_the_history():
     @before_model
     def short(state, runtime):

@@ -4,12 +4,15 @@ from typing import Any
 
 from dragoman._door import ASYNC, SYNC, Door, run
 from dragoman.agents.middleware.types import AgentMiddleware, ModelAnswer, ModelRequest
+from dragoman.tools.execute import error_text
 
 __all__ = ["ModelFallbackMiddleware"]
 
 
 class ModelFallbackMiddleware(AgentMiddleware[Any, Any]):
-    """Calls other models, in order, when the agent's own fails; the last error is raised.
+    """Calls other models, in order, when the agent's own fails.
+
+    When all fail the last error is raised, with a note for each one before it.
 
     Args:
         first_model: The first to try after the agent's own; a model or a string.
@@ -21,12 +24,18 @@ class ModelFallbackMiddleware(AgentMiddleware[Any, Any]):
 
     async def _run(self, door: Door, request: ModelRequest, handler: Any) -> ModelAnswer:
         tries = [request, *(request.override(model=model) for model in self.models)]
+        notes: list[str] = []
         for attempt in tries[:-1]:
             try:
                 return await door.tell(handler, attempt)
-            except Exception:  # noqa: BLE001, S112 - the next model answers for it
-                continue
-        return await door.tell(handler, tries[-1])
+            except Exception as error:  # noqa: BLE001 - the next model answers for it
+                notes.append(f"before it, model {len(notes) + 1} failed: {error_text(error)}")
+        try:
+            return await door.tell(handler, tries[-1])
+        except Exception as error:
+            for note in notes:
+                error.add_note(note)
+            raise
 
     def wrap_model_call(self, request: ModelRequest, handler: Any) -> ModelAnswer:
         """Call the models until one answers."""
