@@ -85,6 +85,12 @@ def connection_fault(
         text = f"{where}: {_OURS[kind]}"
         return ModelConnectionError(text, provider=provider, is_retryable=False)
     said = clean(str(error) or kind, secrets)
+    if "CERTIFICATE_VERIFY_FAILED" in said:
+        text = (
+            f"the certificate of {where} is not trusted: {said}; for a private authority set "
+            "SSL_CERT_FILE to its certificate, or pass `http_client` and `http_async_client`"
+        )
+        return ModelConnectionError(text, provider=provider, is_retryable=False)
     if kind == "ConnectError":
         text = f"cannot connect to {where}: {said}; check the address and that the server runs"
     elif kind == "ProxyError":

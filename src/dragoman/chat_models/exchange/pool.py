@@ -3,7 +3,7 @@
 An async client belongs to the loop whose sockets it holds; it is closed when that loop shuts down,
 by an async generator that the loop finalizes (`shutdown_asyncgens`, which `asyncio.run` calls). A
 loop that was closed without this has its sockets closed when the next client is made, or at exit.
-A sync client is closed when its thread ends.
+A sync client is closed when its thread ends. A forked process uses none of its parent's.
 
 Models with the same connection settings share a client, and so their connections.
 """
@@ -77,6 +77,8 @@ class _ThreadClients(_Clients):
             _, client = self.by_settings.popitem()
             if self.pid == os.getpid():
                 client.close()
+            else:
+                _let_go(client)
 
     def __del__(self) -> None:
         self.close()
@@ -219,8 +221,20 @@ def _abandon(clients: _LoopClients) -> None:
                 finish(None)
 
 
+def _let_go(client: Any) -> None:
+    """Close a forked process's copies of its parent's sockets.
+
+    Nothing is sent, and none of the client's locks is taken: another thread may have held one when
+    the process was forked, and nobody here would give it back.
+    """
+    for stream in _transports(client):
+        sock = getattr(stream, "_sock", None)
+        if sock is not None:
+            sock.close()
+
+
 def _transports(client: Any) -> list[Any]:
-    """Return the asyncio transports below a client, TLS or not."""
+    """Return what holds the sockets of a client, TLS or not: asyncio transports, or sync streams."""
     found: list[Any] = []
     mounts = [client._transport, *client._mounts.values()]
     for mount in mounts:
