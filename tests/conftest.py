@@ -27,7 +27,7 @@ def profile_scale() -> int:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave what is marked `soak` to `make soak`: further replies of the bundled model.
 
-    `make test` asks it for 40 short replies: one for each claim, and none to say it twice.
+    `make test` lets it begin 46 short replies, six of which are broken off: one for each claim.
     """
     if not SOAK:
         left = [item for item in items if item.get_closest_marker("soak")]

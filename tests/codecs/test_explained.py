@@ -1,5 +1,8 @@
 """A block with a value of a wrong type: an error of ours that says where, on every wire."""
 
+import json
+import re
+
 import pytest
 
 from dragoman.codecs import SUPPORTED, ChatRequest, get_codec
@@ -38,6 +41,19 @@ WRONG = [
 ]
 
 
+def outcome(call, *args):
+    """Return what a call gives, or the error of ours that it raises."""
+    try:
+        return call(*args)
+    except DragomanError as error:
+        return error
+
+
+def is_told(error):
+    """Return whether an error says in which block the wrong value stands."""
+    return re.match(r"(\$|messages)\[\d\]\.content\[0\]", str(error.path)) is not None
+
+
 def histories(block):
     text = {"type": "text", "text": "z"}
     yield [SystemMessage([block]), HumanMessage("x")]
@@ -51,12 +67,9 @@ def histories(block):
 @pytest.mark.parametrize("api", SUPPORTED)
 def test_a_wrong_value_gives_a_body_or_an_error_of_ours(api, block):
     for messages in histories(block):
-        try:
-            body = get_codec(api).encode_request(ChatRequest(model="m", messages=messages))
-        except DragomanError as error:
-            assert "$[" in str(error)  # noqa: PT017 - success is fine too
-        else:
-            assert isinstance(body, dict)
+        request = ChatRequest(model="m", messages=messages)
+        found = outcome(get_codec(api).encode_request, request)
+        assert is_told(found) if isinstance(found, DragomanError) else json.dumps(found)
 
 
 @pytest.mark.parametrize("block", WRONG, ids=repr)
@@ -64,10 +77,8 @@ def test_views_of_a_wrong_value_do_not_fail(block):
     for messages in histories(block):
         assert count_tokens_approximately(messages) > 0
         assert all(isinstance(m.content_blocks, list) for m in messages)
-        try:
-            convert_to_openai_messages(messages)
-        except DragomanError as error:
-            assert "].content[0]" in str(error)  # noqa: PT017 - success is fine too
+        found = outcome(convert_to_openai_messages, messages)
+        assert is_told(found) if isinstance(found, DragomanError) else found
 
 
 def test_the_error_names_the_field_and_what_it_should_hold():

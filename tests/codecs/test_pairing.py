@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.codecs.pairing import WireIds, in_call_order, with_results_split
+from dragoman.codecs.pairing import WireIds, in_call_order
 from dragoman.messages import AIMessage, HumanMessage, ToolMessage
 
 
@@ -91,16 +91,3 @@ def test_calls_without_ids_get_some_and_their_results_follow_in_order():
     assert two
     assert one != two
     assert [wire.result(None), wire.result("")] == [one, two]
-
-
-def test_results_inside_a_user_message_become_messages_before_its_text():
-    text = {"type": "text", "text": "more"}
-    result = {"type": "tool_result", "tool_use_id": "a", "content": "r", "is_error": True}
-    message = HumanMessage([text, result])
-    out = with_results_split([ai("a"), message])
-    assert [type(m).__name__ for m in out] == ["AIMessage", "ToolMessage", "HumanMessage"]
-    assert (out[1].content, out[1].tool_call_id, out[1].status) == ("r", "a", "error")
-    assert out[2].content == [text]
-    assert message.content == [text, result]
-    plain = [HumanMessage("q")]
-    assert with_results_split(plain) is plain

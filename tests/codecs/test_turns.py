@@ -4,7 +4,7 @@ import copy
 
 import pytest
 
-from dragoman.codecs.turns import blocks_of, history_message, turns
+from dragoman.codecs.turns import blocks_of, history_message, turns, with_results_split
 from dragoman.errors import EncodeError
 from dragoman.messages import (
     AIMessage,
@@ -144,3 +144,18 @@ def test_messages_of_read_requests_are_strings_where_nothing_is_lost():
 def test_arguments_that_are_no_object_are_an_invalid_call():
     (call,) = history_message([{**tc(), "args": [1, 2]}]).invalid_tool_calls
     assert (call["args"], call["id"], call["name"]) == ("[1,2]", "1", "f")
+
+
+def test_results_inside_a_user_message_become_messages_before_its_text():
+    text = {"type": "text", "text": "more"}
+    result = {"type": "tool_result", "tool_use_id": "a", "content": "r", "is_error": True}
+    message = HumanMessage([text, result])
+    out = with_results_split(
+        [AIMessage("", tool_calls=[{"name": "f", "args": {}, "id": "a"}]), message]
+    )
+    assert [type(m).__name__ for m in out] == ["AIMessage", "ToolMessage", "HumanMessage"]
+    assert (out[1].content, out[1].tool_call_id, out[1].status) == ("r", "a", "error")
+    assert out[2].content == [text]
+    assert message.content == [text, result]
+    plain = [HumanMessage("q")]
+    assert with_results_split(plain) is plain

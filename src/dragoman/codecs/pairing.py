@@ -9,11 +9,10 @@ dropped here: that is repair, and belongs to `transcript`.
 import re
 from collections.abc import Sequence
 from hashlib import blake2s
-from typing import Any
 
 from dragoman.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 
-__all__ = ["UNNAMED", "WireIds", "call_ids", "in_call_order", "with_results_split"]
+__all__ = ["UNNAMED", "WireIds", "call_ids", "in_call_order"]
 
 
 UNNAMED = "unknown"
@@ -73,48 +72,6 @@ def _has_neighbours(messages: list[BaseMessage]) -> bool:
 
 
 _OTHERS = frozenset((HumanMessage, AIMessage, SystemMessage))
-
-
-def with_results_split(messages: Sequence[BaseMessage]) -> Sequence[BaseMessage]:
-    """Return the messages with Anthropic's `tool_result` blocks of users as messages of their own.
-
-    The results stand before what else the user said, because every provider wants them right behind
-    the calls. The same sequence comes back if there are none.
-    """
-    for message in messages:
-        if message.content.__class__ is list and _has_results(message):
-            break
-    else:
-        return messages
-    out: list[BaseMessage] = []
-    for message in messages:
-        if not _has_results(message):
-            out.append(message)
-            continue
-        rest: list[str | dict[str, Any]] = []
-        for block in message.content:
-            if isinstance(block, dict) and block.get("type") == "tool_result":
-                content: Any = block.get("content")
-                out.append(
-                    ToolMessage(
-                        content=content if isinstance(content, (str, list)) else "",
-                        tool_call_id=str(block.get("tool_use_id") or ""),
-                        status="error" if block.get("is_error") else "success",
-                    )
-                )
-            else:
-                rest.append(block)
-        if rest:
-            out.append(message.model_copy(update={"content": rest}))
-    return out
-
-
-def _has_results(message: BaseMessage) -> bool:
-    return (
-        message.content.__class__ is list
-        and isinstance(message, HumanMessage)
-        and any(isinstance(b, dict) and b.get("type") == "tool_result" for b in message.content)
-    )
 
 
 def _is_order_unknown(turn: AIMessage) -> bool:

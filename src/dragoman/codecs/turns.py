@@ -6,6 +6,7 @@ where (unlike in a reply) the division of the text into blocks is kept.
 """
 
 from collections.abc import Sequence
+from operator import is_
 from typing import Any, Literal, NamedTuple
 
 from dragoman.codecs.arguments import dump_arguments, read_arguments
@@ -23,7 +24,15 @@ from dragoman.messages import (
     message_chunk_to_message,
 )
 
-__all__ = ["Turn", "blocks_of", "history_message", "split_results", "transcript_of", "turns"]
+__all__ = [
+    "Turn",
+    "blocks_of",
+    "history_message",
+    "split_results",
+    "transcript_of",
+    "turns",
+    "with_results_split",
+]
 
 Role = Literal["system", "user", "assistant", "tool"]
 
@@ -94,6 +103,14 @@ def split_results(message: BaseMessage) -> list[BaseMessage]:
     rest = [block for block, result in zip(content, results, strict=True) if result is None]
     found: list[BaseMessage] = [result for result in results if result is not None]
     return [*found, message.model_copy(update={"content": rest})] if rest else found
+
+
+def with_results_split(messages: Sequence[BaseMessage]) -> Sequence[BaseMessage]:
+    """Return the messages as `split_results` gives them; the same sequence if it splits none."""
+    if not any(m.content.__class__ is list for m in messages):
+        return messages
+    parts = [part for message in messages for part in split_results(message)]
+    return messages if len(parts) == len(messages) and all(map(is_, parts, messages)) else parts
 
 
 def _result_of(block: Any) -> ToolMessage | None:

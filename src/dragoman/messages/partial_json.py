@@ -43,11 +43,11 @@ def decode_json(text: str) -> Any:
         return _decode(text)
     except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
         pass
-    from dragoman.messages.scanner import BrokenJSON, scan
+    from dragoman.messages.scanner import BrokenJSONError, scan
 
     try:
         value, end, complete = scan(text, closed=True)
-    except BrokenJSON as error:
+    except BrokenJSONError as error:
         message = f"not JSON: {error}"
         raise DecodeError(message) from None
     if not complete:
@@ -78,11 +78,11 @@ def parse_growing(data: bytes, in_string: bool) -> Any:
 
 
 def _grown(data: bytes) -> Any:
-    from dragoman.messages.scanner import BrokenJSON, scan
+    from dragoman.messages.scanner import BrokenJSONError, scan
 
     try:
         return scan(data.decode("utf-8", "replace"))[0]
-    except BrokenJSON as error:
+    except BrokenJSONError as error:
         raise ValueError(str(error)) from None
 
 
@@ -107,13 +107,13 @@ def parse_partial_json(s: str, *, strict: bool = False) -> Any:
         return _decode(s)
     except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
         pass
-    from dragoman.messages.scanner import BrokenJSON, StrayBracket, brackets, scan
+    from dragoman.messages.scanner import BrokenJSONError, StrayBracketError, brackets, scan
 
     try:
         value, end, complete = scan(s, keep_numbers=True, strict=strict)
-    except StrayBracket:
+    except StrayBracketError:
         return None
-    except BrokenJSON as error:
+    except BrokenJSONError as error:
         raise _as_json_error(s, str(error)) from None
     if end < len(s):  # something follows, or stands in the way
         state = brackets(s)

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["MAX_DEPTH", "BrokenJSON", "StrayBracket", "brackets", "scan"]
+__all__ = ["MAX_DEPTH", "BrokenJSONError", "StrayBracketError", "brackets", "scan"]
 
 MAX_DEPTH = 2000
 """How deep JSON may nest; beyond it is refused."""
@@ -24,11 +24,11 @@ _ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r"
 _HEX = re.compile(r"[0-9a-fA-F]{4}")
 
 
-class BrokenJSON(Exception):  # noqa: N818 - a signal between this module and its readers
+class BrokenJSONError(Exception):
     """The text is not the beginning of JSON."""
 
 
-class StrayBracket(BrokenJSON):
+class StrayBracketError(BrokenJSONError):
     """A closing bracket that closes nothing."""
 
 
@@ -63,7 +63,7 @@ def scan(
             if char in "{[":
                 if len(stack) >= MAX_DEPTH:
                     message = f"nested more than {MAX_DEPTH} levels"
-                    raise BrokenJSON(message)
+                    raise BrokenJSONError(message)
                 stack.append((container, key))
                 container, key = ({} if char == "{" else []), _MISSING
                 expect = "key_or_end" if char == "{" else "value_or_end"
@@ -77,12 +77,12 @@ def scan(
                 match = _SCALAR.match(text, position)
                 if match is None:
                     if closed or not stack:
-                        kind = StrayBracket if char in "}]" else BrokenJSON
+                        kind = StrayBracketError if char in "}]" else BrokenJSONError
                         message = f"unexpected {char!r} at character {position}"
                         raise kind(message)
                     if char in "}]" and char != ("}" if isinstance(container, dict) else "]"):
                         message = f"stray {char!r} at character {position}"
-                        raise StrayBracket(message)
+                        raise StrayBracketError(message)
                     if char == "}":  # a key without a value, then the end: drop the key
                         key, expect = _MISSING, "comma_or_end"
                         continue
@@ -100,7 +100,7 @@ def scan(
                         length = position
                         break
                     message = f"unexpected text at character {position}"
-                    raise BrokenJSON(message)
+                    raise BrokenJSONError(message)
                 if at_end and stack and not keep_numbers:
                     value = _MISSING
                     break
@@ -117,10 +117,10 @@ def scan(
                 container, key = stack.pop()
             elif closed:
                 message = f"expected a key at character {position}"
-                raise BrokenJSON(message)
+                raise BrokenJSONError(message)
             elif char == "]":
                 message = f"stray ']' at character {position}"
-                raise StrayBracket(message)
+                raise StrayBracketError(message)
             else:
                 length = position
                 break
@@ -128,7 +128,7 @@ def scan(
             if char != ":":
                 if closed:
                     message = f"expected ':' at character {position}"
-                    raise BrokenJSON(message)
+                    raise BrokenJSONError(message)
                 if char == "}":
                     key, expect = _MISSING, "comma_or_end"
                     continue
@@ -143,12 +143,12 @@ def scan(
         elif char in "}]":
             if char != ("}" if isinstance(container, dict) else "]"):
                 message = f"stray {char!r} at character {position}"
-                raise StrayBracket(message)
+                raise StrayBracketError(message)
             value, position = container, position + 1
             container, key = stack.pop()
         elif closed:
             message = f"expected ',' or the end of a container at character {position}"
-            raise BrokenJSON(message)
+            raise BrokenJSONError(message)
         else:
             length = position
             break
@@ -164,7 +164,7 @@ def scan(
         return None, position, False
     if container is None and value is _MISSING:
         message = "no JSON value"
-        raise BrokenJSON(message)
+        raise BrokenJSONError(message)
     # Close what is open, from the inside out. A value that is not complete does not replace the
     # complete one of an earlier equal key.
     while True:
@@ -205,7 +205,7 @@ def _string(text: str, start: int, *, closed: bool, strict: bool) -> tuple[str, 
         piece = text[position:stop]
         if strict and any(char < " " and char != "\n" for char in piece):
             message = "control character in a string"
-            raise BrokenJSON(message)
+            raise BrokenJSONError(message)
         parts.append(piece)
         if match is None:
             return "".join(parts), stop, False

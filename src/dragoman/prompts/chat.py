@@ -188,33 +188,30 @@ class ChatPromptTemplate(BaseChatPromptTemplate):
             KeyError: If a variable is missing.
             ValueError: If a placeholder's value is no list.
         """
-        values = (
-            self._merge_partial_and_user_variables(**kwargs) if self.partial_variables else kwargs
-        )
-        result = _filled(self.messages, values)
-        if result is None:
-            result = []
-            for item in self.messages:
-                if isinstance(item, BaseMessage):
-                    result.append(item)
-                else:
-                    result += item.format_messages(**values)
-        return result
+        values = self._values(kwargs)
+        return _filled(self.messages, values) or [
+            message
+            for item in self.messages
+            for message in (
+                [item] if isinstance(item, BaseMessage) else item.format_messages(**values)
+            )
+        ]
 
     async def aformat_messages(self, **kwargs: Any) -> list[BaseMessage]:
         """Return the messages, as `format_messages`."""
-        values = (
-            self._merge_partial_and_user_variables(**kwargs) if self.partial_variables else kwargs
-        )
-        result = _filled(self.messages, values)
-        if result is None:
-            result = []
-            for item in self.messages:
-                if isinstance(item, BaseMessage):
-                    result.append(item)
-                else:
-                    result += await item.aformat_messages(**values)
-        return result
+        values = self._values(kwargs)
+        return _filled(self.messages, values) or [
+            message
+            for item in self.messages
+            for message in (
+                [item] if isinstance(item, BaseMessage) else await item.aformat_messages(**values)
+            )
+        ]
+
+    def _values(self, kwargs: dict[str, Any]) -> dict[str, Any]:
+        if not self.partial_variables:
+            return kwargs
+        return self._merge_partial_and_user_variables(**kwargs)
 
     def _fill(self, value: dict[str, Any]) -> PromptValue:
         return self._filled_value(value) or super()._fill(value)

@@ -13,7 +13,7 @@ from dragoman.codecs.contract import Change, ChatRequest
 from dragoman.codecs.explained import explained
 from dragoman.codecs.notes import note
 from dragoman.codecs.origin import is_from, provider_of
-from dragoman.codecs.pairing import UNNAMED, WireIds, with_results_split
+from dragoman.codecs.pairing import UNNAMED, WireIds
 from dragoman.codecs.schemas import encode_schema
 from dragoman.codecs.shapes import as_dict, as_str
 from dragoman.codecs.tools import function_tool, json_schema_of, tool_choice_of, without_marks
@@ -85,7 +85,7 @@ class Encoder:
     def messages(self, request: ChatRequest) -> list[dict[str, Any]]:
         """Return the wire messages of a request."""
         out: list[dict[str, Any]] = []
-        for turn in turns(with_results_split(request.messages)):
+        for turn in turns(request.messages):
             message = turn.message
             if self._media and turn.role != "tool":
                 out.append(self._media_message())

@@ -14,10 +14,10 @@ from dragoman.codecs.media import media_of
 from dragoman.codecs.notes import note
 from dragoman.codecs.ollama.tables import API, OPTIONS
 from dragoman.codecs.origin import is_from
-from dragoman.codecs.pairing import UNNAMED, in_call_order, with_results_split
+from dragoman.codecs.pairing import UNNAMED, in_call_order
 from dragoman.codecs.shapes import as_dict
 from dragoman.codecs.tools import function_tool, json_schema_of
-from dragoman.codecs.turns import blocks_of
+from dragoman.codecs.turns import blocks_of, with_results_split
 from dragoman.errors import EncodeError
 from dragoman.messages import (
     AIMessage,

@@ -17,10 +17,11 @@ from dragoman.codecs.notes import note
 from dragoman.codecs.openai_chat.assistant import AssistantWriter
 from dragoman.codecs.openai_chat.parts import API, encode_parts
 from dragoman.codecs.openai_chat.tables import Dialect
-from dragoman.codecs.pairing import WireIds, in_call_order, with_results_split
+from dragoman.codecs.pairing import WireIds, in_call_order
 from dragoman.codecs.schemas import encode_schema
 from dragoman.codecs.shapes import as_dicts
 from dragoman.codecs.tools import function_tool, json_schema_of, tool_choice_of, without_marks
+from dragoman.codecs.turns import with_results_split
 from dragoman.errors import EncodeError
 from dragoman.messages import (
     AIMessage,

@@ -14,7 +14,6 @@ from dragoman.codecs.openai_responses.tables import API, CLIENT_RESULTS, TOOL_TY
 from dragoman.codecs.openai_responses.turns import TurnWriter
 from dragoman.codecs.openai_responses.wire import write_part
 from dragoman.codecs.origin import foreign_value
-from dragoman.codecs.pairing import with_results_split
 from dragoman.codecs.schemas import encode_schema
 from dragoman.codecs.shapes import as_dict, as_dicts, as_str
 from dragoman.codecs.tools import function_tool, json_schema_of, tool_choice_of, without_marks
@@ -37,7 +36,7 @@ def encode_request(
     body: dict[str, Any] = {}
     if request.model is not None:
         body["model"] = request.model
-    found = turns(with_results_split(request.messages))
+    found = turns(request.messages)
     if "instructions" not in request.extra and (first := _instructions(found)) is not None:
         body["instructions"] = first
         found = found[1:]
