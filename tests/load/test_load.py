@@ -466,8 +466,21 @@ def only_plain(value):
     return type(value) in (str, int, float, bool, bytes, type(None))
 
 
-@pytest.mark.parametrize("messages", [False, 5, [5, {}], [[[], {}]], "}{", [[]]])
-def test_a_stored_component_that_cannot_be_built_is_a_value_error(messages):
+BUILT = "a stored ChatPromptTemplate cannot be built: "
+
+
+@pytest.mark.parametrize(
+    ("messages", "said"),
+    [
+        (False, BUILT + ".*'bool' object is not iterable"),
+        (5, BUILT + ".*'int' object is not iterable"),
+        ([5, {}], BUILT + ".*Unsupported message type"),
+        ([[[], {}]], BUILT + ".*Unsupported message type"),
+        ("}{", "Single '}'"),
+        ([[]], "Expected 2-tuple"),
+    ],
+)
+def test_a_stored_component_that_cannot_be_built_is_a_value_error(messages, said):
     stored = {
         "lc": 1,
         "type": "constructor",
@@ -475,5 +488,5 @@ def test_a_stored_component_that_cannot_be_built_is_a_value_error(messages):
         "kwargs": {"messages": messages},
     }
 
-    with pytest.raises(ValueError, match=r"."):
+    with pytest.raises(ValueError, match=said):
         load(stored, allowed_objects="core")

@@ -211,11 +211,17 @@ class Reviver:
 
 
 def _build(cls: type[Any], kwargs: dict[str, Any]) -> Any:
-    """Return the object; structs read tolerantly, so that fields of later versions survive."""
+    """Return the object; structs read tolerantly, so that fields of later versions survive.
+
+    Raises:
+        DecodeError: If the constructor fails on the stored values, of whatever shape they are; what
+            it raised is the cause. Its ValueErrors, pydantic's among them, come as they are.
+    """
     if issubclass(cls, msgspec.Struct) and hasattr(cls, "model_validate"):
         return cast("Any", cls).model_validate(kwargs)
     try:
         return cls(**kwargs)
+    # NotImplementedError is LangChain's word for a value that is no message.
     except (TypeError, KeyError, AttributeError, NotImplementedError) as error:
         message = f"a stored {cls.__name__} cannot be built: {short(str(error))}"
         raise DecodeError(message) from error
