@@ -116,10 +116,67 @@ def test_what_is_dropped_of_a_group_is_named_and_not_the_group():
     body = {"contents": [{"role": "user", "parts": [{"text": "q"}]}], "generationConfig": config}
     out = convert(body, to="openai")
     assert out.body["temperature"] == 0.5
-    assert [c.path for c in out.changes] == [
-        "$.generationConfig.topK",
-        "$.generationConfig.candidateCount",
-    ]
+    assert out.body["n"] == 2
+    assert [c.path for c in out.changes] == ["$.generationConfig.topK"]
     body = {"model": "m", "messages": ASK, "options": {"num_ctx": 9, "temperature": 0.5}}
     out = convert(body, to="anthropic", source="ollama")
-    assert [c.path for c in out.changes] == ["$.options.num_ctx"]
+    assert [c.path for c in out.changes if c.lossy] == ["$.options.num_ctx"]
+
+
+SAMPLING = {
+    "openai_chat": {"seed": 7, "n": 2, "presence_penalty": 0.1, "frequency_penalty": 0.2},
+    "openai_responses": {"presence_penalty": 0.1, "frequency_penalty": 0.2},
+    "anthropic": {"top_k": 5},
+    "gemini": {
+        "generationConfig": {
+            "seed": 7, "topK": 5, "candidateCount": 2, "presencePenalty": 0.1,
+            "frequencyPenalty": 0.2,
+        }
+    },
+    "mistral": {"random_seed": 7, "n": 2, "presence_penalty": 0.1, "frequency_penalty": 0.2},
+    "cohere": {"seed": 7, "k": 5, "presence_penalty": 0.1, "frequency_penalty": 0.2},
+    "ollama": {
+        "options": {"seed": 7, "top_k": 5, "presence_penalty": 0.1, "frequency_penalty": 0.2}
+    },
+}  # fmt: skip
+MEANINGS = [
+    {"seed", "random_seed"}, {"topK", "top_k", "k"}, {"candidateCount", "n"},
+    {"presencePenalty", "presence_penalty"}, {"frequencyPenalty", "frequency_penalty"},
+]  # fmt: skip
+
+
+def meant(parameters):
+    """Return the meanings of parameters as places in `MEANINGS`, with their values."""
+    (inner,) = [v for v in parameters.values() if isinstance(v, dict)] or [parameters]
+    return {n: inner[k] for n, names in enumerate(MEANINGS) for k in names & inner.keys()}
+
+
+@pytest.mark.parametrize("to", SAMPLING)
+@pytest.mark.parametrize("source", SAMPLING)
+def test_a_parameter_that_stands_elsewhere_is_carried_there_or_told(source, to):
+    ask = {"contents": [{"role": "user", "parts": [{"text": "q"}]}]}
+    body = {**(ask if source == "gemini" else {"messages": ASK, "max_tokens": 9})}
+    if source == "openai_responses":
+        body = {"input": ASK}
+    body |= SAMPLING[source]
+    out = convert(body, to=to, source=source)
+    given, wanted = meant(SAMPLING[source]), meant(SAMPLING[to])
+    carried = {k: v for k, v in given.items() if k in wanted}
+    if (source, to) == ("anthropic", "openai_chat"):  # its speakers beside OpenAI take `top_k`
+        assert out.body["top_k"] == 5
+        return
+    found = meant({k: v for k, v in out.body.items() if k in SAMPLING[to]})
+    assert found == carried
+    told = {c.path.rpartition(".")[2] for c in out.changes if c.code == "dropped_parameter"}
+    assert {n for n, names in enumerate(MEANINGS) if names & told} == given.keys() - carried.keys()
+
+
+def test_what_a_wire_adds_or_keeps_elsewhere_is_told():
+    body = {"model": "m", "messages": ASK}
+    out = convert(body, to="anthropic")
+    assert codes(out) == {("$.max_tokens", "added_parameter")}
+    assert out.body["max_tokens"] == 4096
+    assert codes(convert({**body, "max_tokens": 9}, to="anthropic")) == set()
+    for to in ("gemini", "bedrock"):
+        assert codes(convert(body, to=to)) == {("$.model", "model_in_address")}
+    assert not any(change.lossy for change in out.changes)

@@ -1,7 +1,7 @@
 """The parameters of a converted request: what the other wire has, in its words; the rest is reported.
 
 Two wires may call different things by one name (`stream_options`, `metadata`): such a parameter is
-not carried over. Reasoning effort and verbosity, which OpenAI's two wires spell differently, are.
+not carried over. One that stands elsewhere on the other wire is.
 """
 
 from functools import cache
@@ -29,20 +29,32 @@ _ALIKE: dict[str, frozenset[str]] = {
 }
 """Between which wires a homonym is none."""
 
-_MOVED: dict[tuple[str, str], dict[str, tuple[str, ...]]] = {
-    ("openai_chat", "openai_responses"): {
-        "reasoning_effort": ("reasoning", "effort"),
-        "verbosity": ("text", "verbosity"),
-    },
-    ("openai_responses", "openai_chat"): {
-        "reasoning.effort": ("reasoning_effort",),
-        "text.verbosity": ("verbosity",),
-    },
-}
-"""Where a parameter stands on the other wire."""
+_PLACES: tuple[dict[str, str], ...] = (
+    {"openai_chat": "reasoning_effort", "openai_responses": "reasoning.effort"},
+    {"openai_chat": "verbosity", "openai_responses": "text.verbosity"},
+    {"openai_chat": "seed", "gemini": "generationConfig.seed", "mistral": "random_seed",
+     "cohere": "seed", "ollama": "options.seed"},
+    {"anthropic": "top_k", "gemini": "generationConfig.topK", "cohere": "k",
+     "ollama": "options.top_k"},
+    {"openai_chat": "n", "gemini": "generationConfig.candidateCount", "mistral": "n"},
+    {"openai_chat": "presence_penalty", "openai_responses": "presence_penalty",
+     "gemini": "generationConfig.presencePenalty", "mistral": "presence_penalty",
+     "cohere": "presence_penalty", "ollama": "options.presence_penalty"},
+    {"openai_chat": "frequency_penalty", "openai_responses": "frequency_penalty",
+     "gemini": "generationConfig.frequencyPenalty", "mistral": "frequency_penalty",
+     "cohere": "frequency_penalty", "ollama": "options.frequency_penalty"},
+)  # fmt: skip
+"""Where each wire has one and the same parameter; a dot leads into a group.
+
+From the providers' API references (read 2026-12). Left out are those whose values differ (a thinking
+budget in tokens is no effort in words), and `top_k` for OpenAI's wires, which have none of their own.
+"""
 
 _GROUPS = frozenset(("generationConfig", "options"))
 """Objects around parameters, of which the other wire has got some."""
+
+_MODEL_IN_ADDRESS = frozenset(("gemini", "bedrock_converse"))
+"""Wires whose bodies name no model."""
 
 _NO_MARKS = frozenset(("openai", "azure", "azure_openai"))
 """Speakers of Chat Completions that have no `cache_control`."""
@@ -57,16 +69,24 @@ def fit_parameters(
         request: A request just decoded; its `extra` and messages are replaced, not changed.
         source: The codec that read it.
         target: The codec that will write it.
-        changes: Told every parameter that has no place there.
+        changes: Told every parameter that has no place there, and one that had to be added.
     """
     if target.api == "openai_chat" and target.provider in _NO_MARKS:
         request.messages = [
             m if m.content.__class__ is str else _unmarked(m, n, changes)
             for n, m in enumerate(request.messages)
         ]
+    tables = _tables_of(target.api)
+    if request.max_tokens is None and (limit := getattr(tables, "MAX_TOKENS", None)) is not None:
+        request.max_tokens = limit
+        text = f"{target.api} requires a limit of the reply: {limit} tokens were set"
+        changes.append(Change("$.max_tokens", "added_parameter", False, text))
+    if request.model is not None and target.api in _MODEL_IN_ADDRESS:
+        text = f"{target.api} names the model in the address, not in the body"
+        changes.append(Change("$.model", "model_in_address", False, text))
     if not request.extra:
         return
-    known = _parameters_of(target.api)
+    known = tables.PARAMETERS
     kept: dict[str, Any] = {}
     given = _move(request.extra, source, target, kept)
     for key, value in given.items():
@@ -92,36 +112,36 @@ def _members(key: str, value: Any) -> list[str]:
 
 
 @cache
-def _parameters_of(api: str) -> frozenset[str]:
-    return import_module(f"dragoman.codecs.{api}.tables").PARAMETERS
+def _tables_of(api: str) -> Any:
+    return import_module(f"dragoman.codecs.{api}.tables")
+
+
+@cache
+def _moves(source: str, target: str) -> tuple[tuple[list[str], list[str]], ...]:
+    """Return the parameters that stand in another place on the target, as `(from, to)`."""
+    found = [(places.get(source), places.get(target)) for places in _PLACES]
+    return tuple((a.split("."), b.split(".")) for a, b in found if a and b and a != b)
 
 
 def _move(
     extra: dict[str, Any], source: Codec, target: Codec, kept: dict[str, Any]
 ) -> dict[str, Any]:
     """Put what only stands elsewhere into `kept`; return the rest."""
-    moved = _MOVED.get((source.api, target.api))
-    if moved is None:
-        return extra
     rest = dict(extra)
-    for path, place in moved.items():
-        key, _, inner = path.partition(".")
-        value = rest.get(key)
-        if inner:
-            if not isinstance(value, dict) or inner not in value:
-                continue
-            rest[key] = {k: v for k, v in value.items() if k != inner}
-            if not rest[key]:
-                del rest[key]
-            value = value[inner]
-        elif value is None:
+    for (key, *inner), (place, *below) in _moves(source.api, target.api):
+        group = rest.get(key) if inner else rest
+        name = inner[0] if inner else key
+        if not isinstance(group, dict) or group.get(name) is None:
             continue
+        value = group[name]
+        left = {k: v for k, v in group.items() if k != name}
+        if not inner:
+            rest = left
+        elif left:
+            rest[key] = left
         else:
             del rest[key]
-        if len(place) == 1:
-            kept[place[0]] = value
-        else:
-            kept[place[0]] = {**kept.get(place[0], {}), place[1]: value}
+        kept[place] = {**kept.get(place, {}), below[0]: value} if below else value
     return rest
 
 
