@@ -181,6 +181,7 @@ def test_an_assistant_turn_of_nothing_but_an_unknown_field_comes_back():
 
 def test_an_unknown_member_of_a_block_hides_no_known_one():
     said = [
+        {"reasoningContent": {"reasoningText": {"text": "hm", "signature": "s"}, "x": 2}, "y": 3},
         {"text": "21", "x": 1},
         {"toolUse": {"toolUseId": "a", "name": "f", "input": {"q": 1}}, "y": {"z": 2}},
     ]
@@ -202,6 +203,7 @@ def test_an_unknown_member_of_a_block_hides_no_known_one():
     _, reply, result, _ = request.messages
     assert [m.text for m in request.messages] == ["hi", "21", "r", "more"]
     assert [(c["name"], c["args"]) for c in reply.tool_calls] == [("f", {"q": 1})]
+    assert reply.content_blocks[0]["reasoning"] == "hm"
     assert result.tool_call_id == "a"
     assert codec.encode_request(request)["messages"] == body["messages"]
     other = get_codec("openai_chat").encode_request(request)["messages"]

@@ -139,7 +139,10 @@ class BlockWriter:
             if found is None:
                 continue
             if isinstance(extras, dict) and isinstance(extras.get(BESIDE), dict):
-                found = {**found, **extras[BESIDE]}
+                found = dict(found)  # it may be a user's own
+                for key, rest in extras[BESIDE].items():
+                    inner = found.get(key)
+                    found[key] = {**inner, **rest} if isinstance(inner, dict) else rest
             written.append(found)
             mark = block.get("cache_control")
             if mark is None and isinstance(extras, dict):

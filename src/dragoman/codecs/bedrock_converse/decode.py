@@ -97,8 +97,10 @@ def _tool_result(value: Any) -> dict[str, Any] | None:
 
 
 def _reasoning(value: Any) -> dict[str, Any] | None:
-    said = as_dict(as_dict(value).get("reasoningText"))
-    if not isinstance(said.get("text"), str) or len(value) != 1:
+    value = as_dict(value)
+    said = as_dict(value.get("reasoningText"))
+    beside = {k: v for k, v in value.items() if k != "reasoningText" and v is not None}
+    if not isinstance(said.get("text"), str) or "redactedContent" in beside:
         return None
     found = {"type": "reasoning", "reasoning": said["text"]}
     rest = {k: v for k, v in said.items() if k not in {"text", "signature"} and v is not None}
@@ -106,6 +108,8 @@ def _reasoning(value: Any) -> dict[str, Any] | None:
     extras: dict[str, Any] = {"signature": signature} if signature is not None else {}
     if rest:
         extras[API] = rest
+    if beside:
+        extras[BESIDE] = {"reasoningContent": beside}
     return {**found, "extras": extras} if extras else found
 
 
@@ -182,7 +186,8 @@ def decode_block(block: Any, path: str) -> dict[str, Any]:
 
 
 def _beside(found: dict[str, Any], rest: dict[str, Any]) -> dict[str, Any]:
-    return {**found, "extras": {**found.get("extras", {}), BESIDE: rest}}
+    extras = found.get("extras", {})
+    return {**found, "extras": {**extras, BESIDE: {**extras.get(BESIDE, {}), **rest}}}
 
 
 def _blocks(content: Any, path: str) -> list[dict[str, Any]]:

@@ -28,7 +28,7 @@ __all__ = [
 
 API = "bedrock_converse"
 BESIDE = "bedrock_beside"
-"""In a block's extras (a result's kwargs): what stood beside the member that names its kind."""
+"""In a block's extras (a result's kwargs): what stood beside the members that are read."""
 
 Kind = Literal["image", "video", "audio", "document"]
 
