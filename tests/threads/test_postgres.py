@@ -1,6 +1,9 @@
 """What is special about a server: it may be restarted, and it keeps passwords."""
 
+import subprocess
+import sys
 import threading
+from contextlib import closing
 
 import pytest
 
@@ -45,3 +48,47 @@ def test_an_unreachable_server_is_an_error_without_the_password():
     with pytest.raises(StoreError, match="cannot be used") as caught:
         store.thread("t").load()
     assert "s3cret" not in str(caught.value)
+
+
+PROGRAM = """
+import sys
+from contextlib import closing
+from tests.agents.support import call, calls, model
+from dragoman.agents import Command, create_agent
+from dragoman.agents.middleware import HumanInTheLoopMiddleware
+from dragoman.threads import PostgresThreads
+
+def risky(n: int) -> str:
+    \"\"\"Do it.\"\"\"
+    print("ran", n)
+    return f"done {n}"
+
+url, part = sys.argv[1:]
+script = [calls(call("risky", n=3))] if part == "ask" else ["all done"]
+with closing(PostgresThreads(url)) as store:
+    agent = create_agent(
+        model(*script), [risky], checkpointer=store,
+        middleware=[HumanInTheLoopMiddleware({"risky": True})],
+    )
+    given = {"messages": [("user", "go")]} if part == "ask" else Command(
+        resume={"decisions": [{"type": "approve"}]}
+    )
+    state = agent.invoke(given, {"configurable": {"thread_id": "approval"}})
+print(len(state.get("__interrupt__", [])), state["messages"][-1].content)
+"""
+
+
+def test_an_agent_is_asked_in_one_process_and_goes_on_in_another(postgres):
+    def said(part):
+        command = [sys.executable, "-W", "error", "-c", PROGRAM, postgres.url, part]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        assert done.stderr == ""
+        return done.stdout.splitlines()
+
+    assert said("ask") == ["1 "]
+    postgres.stop()
+    postgres.start()
+    assert said("go on") == ["ran 3", "0 all done"]
+    with closing(PostgresThreads(postgres.url)) as store:
+        kinds = [message.type for message in store.thread("approval").load().messages]
+    assert kinds == ["human", "ai", "tool", "ai"]
