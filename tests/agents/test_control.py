@@ -295,15 +295,52 @@ def test_rejecting_for_ever_is_bounded_by_the_model_alone():
         ([{"type": "approve"}] * 2, r"Number of human decisions \(2\)"),
         ([EDIT], "decision type 'edit' is not allowed for tool 'risky'"),
         ([{"type": "nope"}], "not allowed"),
+        ([5], "a list of dicts"),
     ],
 )
 def test_wrong_decisions_are_refused_and_may_be_given_again(decisions, error):
     fake = model(calls(call("risky", "a", x=1)), "done")
     agent, ran = guarded(fake=fake, on={"allowed_decisions": ["approve", "reject"]})
     agent.invoke(HI, thread())
-    with pytest.raises(ValueError, match=error):
-        agent.invoke(resume(*decisions), thread())
+    for _ in range(2):
+        with pytest.raises(ValueError, match=error):
+            agent.invoke(resume(*decisions), thread())
     assert ran == []
+    state = agent.invoke(resume({"type": "approve"}), thread())
+    assert texts(state["messages"])[-1] == "done"
+    assert len(ran) == 1
+    with pytest.raises(ValueError, match="no interrupt to answer"):
+        agent.invoke(resume({"type": "approve"}), thread())
+
+
+@pytest.mark.parametrize("edited", [{}, {"edited_action": 5}, {"edited_action": {"name": "risky"}}])
+def test_an_edit_without_its_action_is_refused_and_may_be_given_again(edited):
+    agent, ran = guarded(fake=model(calls(call("risky", "a", x=1)), "done"))
+    agent.invoke(HI, thread())
+    with pytest.raises(ValueError, match="needs edited_action"):
+        agent.invoke(resume({"type": "edit", **edited}), thread())
+    action = {"name": "risky", "args": {"x": 2}}
+    agent.invoke(resume({"type": "edit", "edited_action": action}), thread())
+    assert len(ran) == 1
+
+
+def test_an_answer_outlives_a_failure_that_it_did_not_cause():
+    fails = [OSError("down"), None]
+
+    @after_model
+    def ask(state, runtime):
+        if state["messages"][-1].type != "ai":
+            return None
+        answer = interrupt("?")
+        if (error := fails.pop(0)) is not None:
+            raise error
+        return {"messages": [HumanMessage(f"answer {answer}")]}
+
+    agent = create_agent(model("ok"), middleware=[ask], checkpointer=MemoryThreads())
+    agent.invoke(HI, thread())
+    with pytest.raises(OSError, match="down"):
+        agent.invoke(Command(resume=7), thread())
+    assert texts(agent.invoke(None, thread())["messages"])[-1] == "answer 7"
 
 
 @pytest.mark.parametrize(("on", "asks"), [(True, True), (False, False)])

@@ -112,8 +112,9 @@ class Course:
         await self._note(entries + added)
 
     def _answer(self, resume: Any) -> None:
-        """Give the answer of an interrupt to the step that asked."""
-        questions = self.place.questions
+        """Give the answer of an interrupt to the step that asked, or another one if it failed over it."""
+        questions = self.place.questions or self.place.answered
+        is_again = not self.place.questions
         if not questions:
             message = "there is no interrupt to answer"
             raise AgentStateError(message)
@@ -123,13 +124,18 @@ class Course:
             message = f"{len(questions)} interrupts wait; pass Command(resume={{id: answer}}) with their ids"
             raise AgentStateError(message)
         left: list[dict[str, Any]] = []
+        answered: list[dict[str, Any]] = []
         for question in questions:
             if by_id and question["id"] not in resume:
-                left.append(question)
+                (answered if is_again else left).append(question)
                 continue
             answer = resume[question["id"]] if by_id else resume
-            self.place.answers.setdefault(question["scope"], []).append(answer)
-        self.place.questions = left
+            known = self.place.answers.setdefault(question["scope"], [])
+            if is_again and known:
+                known.pop()
+            known.append(answer)
+            answered.append(question)
+        self.place.questions, self.place.answered = left, answered
 
     def _answer_running(self) -> None:
         """After a kill: answer the calls that were running, unless they may run again."""

@@ -40,6 +40,8 @@ class Place:
         results: Stored results of finished calls, by id.
         answers: Answers of interrupts, by scope: a node's name or a call's id.
         questions: Interrupts that wait: `{"id", "value", "scope"}`.
+        answered: Those that the last command answered, until the step that asked is done: if it
+            fails over the answer, another one may be given.
         failures: How often the structured answer failed in a row.
     """
 
@@ -51,7 +53,13 @@ class Place:
         self.results: dict[str, list[dict[str, Any]]] = {}
         self.answers: dict[str, list[Any]] = {}
         self.questions: list[dict[str, Any]] = []
+        self.answered: list[dict[str, Any]] = []
         self.failures = 0
+
+    def settle(self, scope: str) -> None:
+        """Forget the answers of a step or a call that is done."""
+        self.answers.pop(scope, None)
+        self.answered = [question for question in self.answered if question["scope"] != scope]
 
     def as_dict(self) -> dict[str, Any]:
         """Return the place as plain data."""

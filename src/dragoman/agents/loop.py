@@ -125,7 +125,7 @@ class Run(Course):
             told.append(shown or None)
         self.state.pop("jump_to", None)
         self.place.node = follows()
-        self.place.answers.pop(source, None)
+        self.place.settle(source)
         await self._note(entries)
         if self.channel is None:
             return
@@ -230,7 +230,7 @@ class Run(Course):
         results = [item for stored in found for item in (next(given) if stored is None else stored)]
         self.place.running, self.place.results = [], {}
         for call in calls:
-            self.place.answers.pop(call["id"] or "", None)
+            self.place.settle(call["id"] or "")
         updates = [_update_of_tool(result) for result in results]
         messages = [message for update in updates for message in update.get("messages", ())]
         ordered = in_call_order(self.state["messages"], messages)

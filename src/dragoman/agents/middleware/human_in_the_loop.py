@@ -110,7 +110,7 @@ class HumanInTheLoopMiddleware(AgentMiddleware[Any, Any]):
         if last is None or not asked:
             return None
         answer: Any = interrupt(self._request(asked, state, runtime))
-        decisions: list[Any] = (answer.get("decisions") if isinstance(answer, dict) else None) or []
+        decisions = _decisions_of(answer)
         if len(decisions) != len(asked):
             message = (
                 f"Number of human decisions ({len(decisions)}) does not match number of hanging "
@@ -166,8 +166,17 @@ class HumanInTheLoopMiddleware(AgentMiddleware[Any, Any]):
         if kind == "approve":
             return call, None
         if kind == "edit":
-            edited = decision["edited_action"]
-            return {**call, "name": edited["name"], "args": edited["args"]}, None
+            edited = decision.get("edited_action")
+            name, args = (
+                (edited.get("name"), edited.get("args")) if isinstance(edited, dict) else ("", None)
+            )
+            if not isinstance(name, str) or not name or not isinstance(args, dict):
+                message = (
+                    f"the decision 'edit' for tool {call['name']!r} needs "
+                    "edited_action={'name': ..., 'args': {...}}"
+                )
+                raise ValueError(message)
+            return {**call, "name": name, "args": args}, None
         text = str(decision.get("message") or "")
         status = "success"
         if kind == "reject":
@@ -180,3 +189,18 @@ class HumanInTheLoopMiddleware(AgentMiddleware[Any, Any]):
             text, tool_call_id=call["id"] or "", name=call["name"], status=cast("Any", status)
         )
         return call, result
+
+
+def _decisions_of(answer: Any) -> list[Any]:
+    """Return the decisions of an answer.
+
+    Raises:
+        ValueError: If they are no list of dicts.
+    """
+    given = answer.get("decisions") if isinstance(answer, dict) else None
+    if given is None:
+        return []
+    if not isinstance(given, list) or not all(isinstance(item, dict) for item in given):
+        message = "decisions has to be a list of dicts such as {'type': 'approve'}"
+        raise ValueError(message)
+    return given
