@@ -361,3 +361,28 @@ def test_a_failing_tool_is_an_error_result_without_arguments_or_traceback():
 def test_the_name_of_a_tool_is_no_tool():
     with pytest.raises(TypeError, match="got the string 'get_weather'"):
         create_agent(FakeListChatModel(responses=["hi"]), ["get_weather"])
+
+
+class Bare(AgentMiddleware):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"model": 5}, "model has to be a chat model or a string .* got int"),
+        ({"model": FakeListChatModel}, "got the class FakeListChatModel"),
+        ({"middleware": [Bare]}, "middleware has to hold instances .*Bare.* by calling it"),
+        ({"middleware": [lambda state: None]}, "of a function by a decorator"),
+        (
+            {"state_schema": int},
+            "a state schema has to be a TypedDict with fields, got <class 'int'>",
+        ),
+        ({"state_schema": 5}, "a state schema has to be a TypedDict with fields, got 5"),
+        ({"response_format": 5}, "response_format has to be a schema or a strategy, got int"),
+        ({"response_format": "json"}, "got str"),
+    ],
+)
+def test_what_is_no_part_of_an_agent_is_refused_when_it_is_made(options, said):
+    with pytest.raises(TypeError, match=said):
+        create_agent(**{"model": model("never"), **options})

@@ -82,6 +82,14 @@ class Agent(Runnable[Any, dict[str, Any]]):
         self.max_steps = max_steps
         self.interrupt_before: frozenset[str] = frozenset(interrupt_before)
         self.interrupt_after: frozenset[str] = frozenset(interrupt_after)
+        for entry in middleware:
+            if not isinstance(entry, AgentMiddleware):
+                message = (
+                    f"middleware has to hold instances of AgentMiddleware, got {short(entry)}; make "
+                    "one of a class by calling it, and of a function by a decorator such as "
+                    "before_model"
+                )
+                raise TypeError(message)
         names = [m.name for m in middleware]
         if len(set(names)) != len(names):
             raise AssertionError("Please remove duplicate middleware instances.")

@@ -64,6 +64,7 @@ def create_agent(
 
     Raises:
         AssertionError: If two middleware have one name.
+        TypeError: If the model, a tool, a middleware, a schema or the checkpointer is none.
         ValueError: If an option has no sense.
     """
     del debug, cache, transformers
@@ -80,6 +81,10 @@ def create_agent(
         from dragoman.chat_models import init_chat_model
 
         model = init_chat_model(model)
+    if isinstance(model, type) or not callable(getattr(model, "invoke", None)):
+        got = f"the class {model.__name__}" if isinstance(model, type) else type(model).__name__
+        message = f"model has to be a chat model or a string for init_chat_model, got {got}"
+        raise TypeError(message)
     system = SystemMessage(system_prompt) if isinstance(system_prompt, str) else system_prompt
     return Agent(
         model=model,

@@ -78,7 +78,10 @@ class StateSchema:
         self.hidden_in: set[str] = set()
         self.hidden_out: set[str] = set()
         for schema in [*schemas, AgentState]:
-            hints = get_type_hints(schema, include_extras=True)
+            hints = get_type_hints(schema, include_extras=True) if isinstance(schema, type) else {}
+            if not hints:
+                message = f"a state schema has to be a TypedDict with fields, got {short(schema)}"
+                raise TypeError(message)
             for name, hint in hints.items():
                 self._add(name, hint)
 

@@ -259,9 +259,16 @@ def _name_of(model: Any) -> str:
 
 
 def strategy_of(given: Any) -> ResponseFormat | None:
-    """Return what was passed as `response_format` as a strategy; a raw schema is `AutoStrategy`."""
+    """Return what was passed as `response_format` as a strategy; a raw schema is `AutoStrategy`.
+
+    Raises:
+        TypeError: If it is neither.
+    """
     if given is None or isinstance(given, ToolStrategy | ProviderStrategy | AutoStrategy):
         return given
+    if isinstance(given, str | bytes | int | float | list | tuple | set):
+        message = f"response_format has to be a schema or a strategy, got {type(given).__name__}"
+        raise TypeError(message)
     return AutoStrategy(given)
 
 
