@@ -241,3 +241,10 @@ def test_parameters_of_a_function_in_no_class_may_be_called_self_and_cls():
     assert tool(greet).invoke({"self": "a", "cls": 2}) == "a2"
     assert list(tool(Room.enter).args) == ["name"]
     assert tool(Room().enter).invoke({"name": "x"}) == "x"
+
+
+def test_a_model_without_a_docstring_does_not_describe_itself_by_pydantic_s():
+    class Bare(BaseModel):
+        v: int
+
+    assert tool(Bare).description == ""

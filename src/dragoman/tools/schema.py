@@ -95,7 +95,9 @@ def create_schema_from_function(
     ['a', 'b']
     """
     left_out = {*FILTERED_ARGS, *(filter_args or ()), *wants_of(func).config}
-    description, texts = inspect.getdoc(func), dict[str, str]()
+    # A class would inherit its base's docstring: pydantic's, for a model without one.
+    doc = inspect.cleandoc(func.__doc__ or "") if isinstance(func, type) else inspect.getdoc(func)
+    description, texts = doc, dict[str, str]()
     if parse_docstring:
         names = list(inspect.signature(func).parameters)
         description, texts = from_docstring(func, names, strict=error_on_invalid_docstring)
