@@ -180,3 +180,53 @@ def test_what_a_wire_adds_or_keeps_elsewhere_is_told():
     for to in ("gemini", "bedrock"):
         assert codes(convert(body, to=to)) == {("$.model", "model_in_address")}
     assert not any(change.lossy for change in out.changes)
+
+
+SERIAL = {
+    "model": "m", "max_tokens": 5, "messages": ASK,
+    "tools": [{"name": "f", "input_schema": {"type": "object"}}],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"type": "auto"}, "auto"),
+        ({"type": "tool", "name": "f"}, {"type": "function", "function": {"name": "f"}}),
+    ],
+)
+def test_one_call_at_a_time_is_asked_for_in_the_words_of_the_wire(given, expected):
+    choice = {**given, "disable_parallel_tool_use": True}
+    body = {**SERIAL, "tool_choice": choice}
+    for to in ("openai", "openai_responses", "mistral"):
+        out = convert(body, to=to)
+        assert out.body["parallel_tool_calls"] is False
+        assert not any(change.lossy for change in out.changes)
+    there = convert(body, to="openai")
+    assert there.body["tool_choice"] == expected
+    assert convert(there.body, to="anthropic", source="openai").body["tool_choice"] == choice
+    assert body["tool_choice"] is choice
+    assert ("$.parallel_tool_calls", "dropped_parameter") in codes(convert(body, to="gemini"))
+
+
+def test_who_asks_is_said_in_the_place_of_the_wire():
+    body = {"model": "m", "messages": ASK, "user": "u", "max_tokens": 9}
+    out = convert(body, to="anthropic")
+    assert (out.body["metadata"], out.changes) == ({"user_id": "u"}, [])
+    assert convert(out.body, to="openai", source="anthropic").body["user"] == "u"
+    out = convert({**body, "metadata": {"a": "b"}}, to="anthropic")
+    (told,) = out.changes
+    assert (told.path, told.lossy) == ("$.metadata", True)
+    assert "means something else" in told.message
+
+
+@pytest.mark.parametrize("to", ["anthropic", "gemini", "ollama"])
+def test_a_detail_that_a_wire_has_not_is_told(to):
+    image = {
+        "type": "image_url",
+        "image_url": {"url": "data:image/png;base64,iVBORw0KGgo=", "detail": "low"},
+    }
+    body = {"messages": [{"role": "user", "content": [image]}], "max_tokens": 9}
+    assert ("$[0].content[0]", "dropped_detail") in codes(convert(body, to=to))
+    image["image_url"]["detail"] = "auto"
+    assert convert(body, to=to).changes == []

@@ -10,6 +10,7 @@ from typing import Any
 
 from dragoman.codecs.contract import Change, ChatRequest, Codec
 from dragoman.codecs.notes import note
+from dragoman.codecs.shapes import as_dict
 from dragoman.messages import BaseMessage
 
 __all__ = ["fit_parameters"]
@@ -43,6 +44,7 @@ _PLACES: tuple[dict[str, str], ...] = (
     {"openai_chat": "frequency_penalty", "openai_responses": "frequency_penalty",
      "gemini": "generationConfig.frequencyPenalty", "mistral": "frequency_penalty",
      "cohere": "frequency_penalty", "ollama": "options.frequency_penalty"},
+    {"openai_chat": "user", "openai_responses": "user", "anthropic": "metadata.user_id"},
 )  # fmt: skip
 """Where each wire has one and the same parameter; a dot leads into a group.
 
@@ -52,6 +54,12 @@ budget in tokens is no effort in words), and `top_k` for OpenAI's wires, which h
 
 _GROUPS = frozenset(("generationConfig", "options"))
 """Objects around parameters, of which the other wire has got some."""
+
+_WRITTEN_ELSEWHERE = {"anthropic": frozenset(("parallel_tool_calls",))}
+"""What an encoder takes although its wire has no such parameter: it says the same in another way."""
+
+_HAVE_DETAIL = frozenset(("openai_chat", "openai_responses", "mistral"))
+"""Wires on which an image may say with how much detail it is looked at."""
 
 _MODEL_IN_ADDRESS = frozenset(("gemini", "bedrock_converse"))
 """Wires whose bodies name no model."""
@@ -76,6 +84,14 @@ def fit_parameters(
             m if m.content.__class__ is str else _unmarked(m, n, changes)
             for n, m in enumerate(request.messages)
         ]
+    if source.api in _HAVE_DETAIL and target.api not in _HAVE_DETAIL:
+        _tell_detail(request.messages, target.api, changes)
+    choice = request.tool_choice
+    if isinstance(choice, dict) and "disable_parallel_tool_use" in choice:
+        # Anthropic's place for it; everybody else has a parameter of its own, or none.
+        request.tool_choice = {k: v for k, v in choice.items() if k != "disable_parallel_tool_use"}
+        is_parallel = not choice["disable_parallel_tool_use"]
+        request.extra = {"parallel_tool_calls": is_parallel, **request.extra}
     tables = _tables_of(target.api)
     if request.max_tokens is None and (limit := getattr(tables, "MAX_TOKENS", None)) is not None:
         request.max_tokens = limit
@@ -86,7 +102,7 @@ def fit_parameters(
         changes.append(Change("$.model", "model_in_address", False, text))
     if not request.extra:
         return
-    known = tables.PARAMETERS
+    known = tables.PARAMETERS | _WRITTEN_ELSEWHERE.get(target.api, frozenset())
     kept: dict[str, Any] = {}
     given = _move(request.extra, source, target, kept)
     for key, value in given.items():
@@ -99,9 +115,21 @@ def fit_parameters(
             kept.setdefault(key, value)
         elif value is not None:
             for name in _members(key, value):
-                text = f"{target.api} has no parameter `{name}`"
+                means = f"{target.api} means something else by `{name}`"
+                text = means if key in known else f"{target.api} has no parameter `{name}`"
                 note(changes, f"$.{name}", "dropped_parameter", text)
     request.extra = kept
+
+
+def _tell_detail(messages: list[BaseMessage], api: str, changes: list[Change]) -> None:
+    for n, message in enumerate(messages):
+        content: Any = message.content
+        for k, block in enumerate(content if isinstance(content, list) else ()):
+            if isinstance(block, dict) and block.get("type") == "image":
+                detail = as_dict(block.get("extras")).get("detail")
+                if detail not in (None, "auto"):
+                    text = f"{api} has no `detail` for images"
+                    changes.append(Change(f"$[{n}].content[{k}]", "dropped_detail", True, text))
 
 
 def _members(key: str, value: Any) -> list[str]:
