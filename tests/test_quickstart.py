@@ -15,12 +15,13 @@ ROOT = Path(__file__).parent.parent
 PAGES = ["README.md", "docs/quickstart.md"]
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
-# `code.InteractiveInterpreter` compiles as the prompt does, and prints tracebacks without stopping.
+# Line by line, as the prompt reads them: it wants an empty line behind a loop, and prints values.
 PASTE = """
 import code, sys
-shell = code.InteractiveInterpreter()
+shell = code.InteractiveConsole()
 for block in sys.stdin.read().split("\\0"):
-    shell.runcode(compile(block, "<pasted>", "exec"))
+    for line in block.split("\\n"):
+        shell.push(line)
 """
 LOOK = """
 from dragoman.runnables import RunnableSequence

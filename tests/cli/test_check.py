@@ -122,7 +122,7 @@ def test_a_pasted_error_with_a_file_shows_its_issues_only(check, tmp_path):
         (["--format", "xml"], "[]", "--format"),
         ([], "", "is empty"),
         ([], "{", "not JSON"),
-        ([], '{"a": 1}', "neither `messages`"),
+        ([], '{"a": 1}', "there is no history in it"),
         ([], "[1]", "$[0]"),
         ([], '[{"role": "wizard", "content": "x"}]', "wizard"),
         (["--from-error", "no idea"], None, "no rule about histories is known"),
@@ -153,3 +153,12 @@ def test_the_manual_shows_what_the_command_prints(check, tmp_path, monkeypatch):
     _, out, _ = check("thread.json", "--for", "anthropic")
     manual = (Path(__file__).parents[2] / "docs" / "command.md").read_text()
     assert f"$ dragoman check thread.json --for anthropic\n{out}```" in manual
+
+
+@pytest.mark.parametrize("more", [(), ("--from", "openai_chat")])
+def test_what_holds_no_history_is_named_and_not_found_to_be_good(more, tmp_path):
+    path = tmp_path / "other.json"
+    path.write_text('{"a": 1}')
+    done = run("check", str(path), *more)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "other.json: there is no history in it" in done.stderr

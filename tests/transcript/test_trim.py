@@ -163,3 +163,13 @@ def test_adding_in_openai_s_form_and_by_parts():
     ):
         with pytest.raises(MessageError, match=text):
             add_messages(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [("humn", "human"), ("user", "human"), ("assistant", "ai"), ("tools", "tool")],
+)
+@pytest.mark.parametrize("option", ["start_on", "end_on"])
+def test_a_word_that_is_nearly_a_type_is_refused_and_not_an_empty_history(option, word, meant):
+    with pytest.raises(ValueError, match=f"{option}='{word}'.*did you mean '{meant}'"):
+        trim_messages([HumanMessage("a")], max_tokens=9, token_counter=len, **{option: word})

@@ -24,7 +24,11 @@ __all__ = ["command"]
 @click.option("--system", metavar="TEXT", help="What the model is told before the conversation.")
 @click.option("--json", "as_json", is_flag=True, help="Print each reply as a message, one a line.")
 @click.option("--max-tokens", type=click.IntRange(min=1), help="The most tokens of a reply.")
-@click.option("--temperature", type=click.FloatRange(min=0), help="How freely tokens are chosen.")
+@click.option(
+    "--temperature",
+    type=click.FloatRange(min=0),
+    help="How freely tokens are chosen; for local 0 by default.",
+)
 def command(
     question: tuple[str, ...],
     model: str,
@@ -39,6 +43,8 @@ def command(
     is put behind the question. Without either a conversation starts, in which /help tells more.
     """
     prompt = read_prompt(" ".join(question))
+    if temperature is None and model == "local":
+        temperature = 0  # a model of this size loses the thread when it chooses freely
     options: dict[str, Any] = {"max_tokens": max_tokens, "temperature": temperature}
     given = {name: value for name, value in options.items() if value is not None}
     conversation = Conversation(model, system=system, as_json=as_json, options=given)

@@ -78,7 +78,7 @@ def findings(document: Document, target: str | None, source: str | None) -> Iter
         yield _unreadable(document, document.error)
         return
     try:
-        history = open_history(document.value, source)
+        history = open_history(document.value, source, document.name)
         issues = history.check(target)
     except DragomanError as error:
         if not document.is_line:

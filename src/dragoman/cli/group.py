@@ -62,6 +62,9 @@ def run(argv: list[str]) -> int:
     try:
         code: Any = group.main(args=argv, prog_name="dragoman", standalone_mode=False)
         sys.stdout.flush()
+    except click.exceptions.NoArgsIsHelpError as error:
+        sys.stderr.write(f"{error.format_message()}\n")
+        return group.error_code
     except (click.exceptions.Abort, KeyboardInterrupt):
         sys.stderr.write("\n")
         return INTERRUPTED

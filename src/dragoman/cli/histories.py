@@ -197,12 +197,13 @@ class Body:
 History = Messages | Body
 
 
-def open_history(value: Any, source: str | None = None) -> History:
+def open_history(value: Any, source: str | None = None, name: str | None = None) -> History:
     """Return the history in a JSON value.
 
     Args:
         value: A body, an envelope with one, or a list of messages of any form.
         source: The wire of a body; None to tell it from the shape.
+        name: The file's, for errors.
 
     Raises:
         DecodeError: If there is none in it.
@@ -210,6 +211,16 @@ def open_history(value: Any, source: str | None = None) -> History:
     >>> open_history([{"type": "human", "content": "hi"}]).check("anthropic")
     []
     """
+    try:
+        return _opened(value, source)
+    except DecodeError as error:
+        if name is None:
+            raise
+        message = f"{name}: {error.message}"
+        raise DecodeError(message, path=error.path, hint=error.hint) from error
+
+
+def _opened(value: Any, source: str | None) -> History:
     if isinstance(value, list):
         form = _form_of(value)
         if form is not None:
@@ -228,6 +239,8 @@ def open_history(value: Any, source: str | None = None) -> History:
         for name in ENVELOPES:
             if isinstance(value.get(name), dict):
                 return Body(value[name], source, f"$.{name}", _put(value, name))
+        message = f"there is no history in it: none of {', '.join(HISTORY_KEYS)}"
+        raise DecodeError(message, path="$", hint="give a request body or a list of messages")
     items = value.get("messages")
     if isinstance(items, list) and (form := _form_of(items)) is not None:
         return Messages(items, form, "$.messages", _put(value, "messages"))

@@ -36,7 +36,7 @@ def command(
         for document in read_documents(file_or_pipe(file)):
             if document.error is not None:
                 raise DecodeError(f"{document.name}: line {document.line}: {document.error}")
-            value, changes = open_history(document.value, source).repair(target)
+            value, changes = open_history(document.value, source, document.name).repair(target)
             losses = [change for change in changes if change.lossy]
             if losses and not lossy:
                 n_left += 1

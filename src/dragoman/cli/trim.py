@@ -72,7 +72,9 @@ def command(
         for document in read_documents(file_or_pipe(file)):
             if document.error is not None:
                 raise DecodeError(f"{document.name}: line {document.line}: {document.error}")
-            writer.write(document, open_history(document.value, source).edit(shortened))
+            writer.write(
+                document, open_history(document.value, source, document.name).edit(shortened)
+            )
     return 0
 
 

@@ -74,6 +74,10 @@ class _History:
         return [self[position] for position in range(start, stop)]
 
 
+_TYPES = frozenset(("human", "ai", "system", "tool", "function", "chat", "remove"))
+_ROLES = {"user": "human", "assistant": "ai", "developer": "system"}
+
+
 def _matcher(wanted: Any, name: str) -> Callable[[BaseMessage], bool] | None:
     """Return a test for a type word, a class, or a list of them."""
     if wanted is None:
@@ -84,7 +88,19 @@ def _matcher(wanted: Any, name: str) -> Callable[[BaseMessage], bool] | None:
     if len(words) + len(classes) < len(set(map(id, items))):
         message = f"{name} takes type words and message classes, got {short(wanted)}"
         raise MessageError(message)
+    for word in words - _TYPES:
+        _tell_typo(word, name)
     return lambda message: message.type in words or isinstance(message, classes)
+
+
+def _tell_typo(word: str, name: str) -> None:
+    """Refuse a word that is nearly a message type, or a role; others may be types of a user's own."""
+    from difflib import get_close_matches
+
+    near = _ROLES.get(word) or next(iter(get_close_matches(word, _TYPES, n=1, cutoff=0.7)), None)
+    if near is not None:
+        message = f"{name}={short(word)} is no type of message; did you mean {near!r}?"
+        raise MessageError(message)
 
 
 def _lines(text: str) -> list[str]:
