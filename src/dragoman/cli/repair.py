@@ -46,5 +46,7 @@ def command(
             print_changes(document, changes)
             writer.write(document, value)
     if n_left:
-        click.echo("dragoman: to mend these too: dragoman repair --lossy", err=True)
+        option = "" if target is None else f" --for {target}"
+        line = f"dragoman: to mend these too: dragoman repair{option} --lossy {file or '-'}"
+        click.echo(line, err=True)
     return 1 if n_left else 0
