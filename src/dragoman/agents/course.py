@@ -5,27 +5,31 @@ in which every call is answered, and a run that is cancelled leaves such a histo
 """
 
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from dragoman._door import Door
 from dragoman.agents.calls import (
+    closed,
     failed,
-    in_call_order,
     is_idempotent,
     last_reply,
     malformed,
     open_calls,
     open_invalid_calls,
+    turn_of,
 )
 from dragoman.agents.control import Command
 from dragoman.agents.journal import Journal, Place
 from dragoman.agents.model_step import answered
+from dragoman.agents.results import updates_of
 from dragoman.agents.runtime import Runtime
-from dragoman.agents.state import AgentStateError
+from dragoman.agents.state import AgentStateError, messages_of
 from dragoman.agents.streaming import Channel
 from dragoman.agents.structured_output import resolved
 from dragoman.errors import DragomanError
-from dragoman.messages import BaseMessage, ToolMessage
+from dragoman.messages import AIMessage, BaseMessage, ToolMessage
+from dragoman.transcript.reduce import add_messages
 
 if TYPE_CHECKING:
     from dragoman.agents.agent import Agent
@@ -34,6 +38,7 @@ __all__ = ["Course"]
 
 CANCELLED = "This tool call was cancelled before it was finished."
 LOST = "This tool call was interrupted; it may or may not have taken effect."
+NO_RESULT = "This tool call has no result in the history that was given."
 SUPERSEDED = "This tool call was not executed: a new message came first."
 TRANSIENT = ("messages", "jump_to", "structured_response")
 
@@ -102,14 +107,34 @@ class Course:
         await self._note(entries)
 
     async def _begin(self, given: Any) -> None:
-        """Begin a new run; calls that an unfinished one left open are answered first."""
-        entries = self._close_open_calls(SUPERSEDED) if self.place.node is not None else []
+        """Begin a new run; every call that is open, in the thread or the input, is answered first."""
         update = self.agent.schema.given(given)
+        known = {message.id for message in self.state["messages"]}
+        entries, left = self._close_before(messages_of(update["messages"]))
+        update["messages"] = closed(left, NO_RESULT, known)
         self.state.pop("structured_response", None)
         self.state, added = self.agent.schema.reduced(self.state, update, "the input")
         self.place = Place()
         self.place.node = self.agent.first_step
         await self._note(entries + added)
+
+    def _close_before(
+        self, given: list[BaseMessage]
+    ) -> tuple[list[BaseMessage], list[BaseMessage]]:
+        """Answer the calls that are open behind the input; return the entries, and what is left of it.
+
+        The input may hold their results, or take the reply away.
+        """
+        messages = self.state["messages"]
+        reply = last_reply(messages)
+        if reply is None or not (open_calls(messages) or open_invalid_calls(messages)):
+            return [], given
+        closing = self._closing(turn_of(add_messages(messages, given), reply), SUPERSEDED)
+        n_first = len(list(takewhile(lambda m: not isinstance(m, AIMessage), given)))
+        if not closing and not any(isinstance(m, ToolMessage) for m in given[:n_first]):
+            return [], given
+        updates = updates_of(messages, [*closing, *given[:n_first]])
+        return self._reduced(updates, "the input"), given[n_first:]
 
     def _answer(self, resume: Any) -> None:
         """Give the answer of an interrupt to the step that asked, or another one if it failed over it."""
@@ -175,23 +200,32 @@ class Course:
 
     # ------------------------------------------------------------------ endings
 
-    def _close_open_calls(self, text: str) -> list[BaseMessage]:
-        """Answer the calls that are open, with stored results where there are any."""
-        closed: list[BaseMessage] = []
-        for call in open_calls(self.state["messages"]):
+    def _closing(self, turn: Sequence[BaseMessage], text: str) -> list[Any]:
+        """Return results for the open calls of a turn, the stored ones where there are any."""
+        found: list[Any] = []
+        for call in open_calls(turn):
             stored = self.journal.stored(self.place, call)
-            messages = [item for item in stored or [] if isinstance(item, ToolMessage)]
             lost = text == SUPERSEDED and (call["id"] or "") in self.place.running
-            closed += messages or [failed(call, LOST if lost else text)]
-        closed += [malformed(call) for call in open_invalid_calls(self.state["messages"])]
-        ordered = list(in_call_order(self.state["messages"], closed))
-        update = {"messages": ordered} if ordered else None
-        self.state, entries = self.agent.schema.reduced(self.state, update, "the end")
+            found += stored or [failed(call, LOST if lost else text)]
+        return found + [malformed(call) for call in open_invalid_calls(turn)]
+
+    def _reduced(self, updates: Sequence[dict[str, Any]], source: str) -> list[BaseMessage]:
+        """Reduce updates into the state and return their entries; fields that fail are left out."""
+        entries: list[BaseMessage] = []
+        for update in updates:
+            try:
+                self.state, added = self.agent.schema.reduced(self.state, update, source)
+            except Exception:  # noqa: BLE001 - a reducer of the user's; what is closed stays closed
+                said = {"messages": update.get("messages", [])}
+                self.state, added = self.agent.schema.reduced(self.state, said, source)
+            entries += added
         return entries
 
     def _cancelled(self, error: BaseException) -> None:
         """Leave a valid thread behind: every call answered, no unfinished run."""
-        entries = self._close_open_calls(CANCELLED)
+        messages = self.state["messages"]
+        closing = self._closing(turn_of(messages), CANCELLED)
+        entries = self._reduced(updates_of(messages, closing), "the end")
         place = Place()
         place.fields = {k: v for k, v in self.state.items() if k not in TRANSIENT}
         try:

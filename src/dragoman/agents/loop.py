@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from dragoman.agents.calls import (
-    in_call_order,
+    failed,
     last_reply,
     malformed,
     open_calls,
@@ -27,6 +27,7 @@ from dragoman.agents.course import Course
 from dragoman.agents.middleware.types import overrides
 from dragoman.agents.model_step import FailedResponse
 from dragoman.agents.request import ModelRequest, Outcome
+from dragoman.agents.results import updates_of
 from dragoman.agents.state import AgentStateError
 from dragoman.messages import BaseMessage, RemoveMessage, ToolCall
 
@@ -34,6 +35,7 @@ __all__ = ["Run"]
 
 MAX_STRUCTURED_FAILURES = 3
 """A run ends with the error of the structured answer that fails this often in a row."""
+NOT_RUN = "This tool call was not executed: the model was asked again first."
 MAX_AT_ONCE = 32
 """How many calls are marked as running together, as the sync door has so many threads."""
 
@@ -170,11 +172,11 @@ class Run(Course):
         if self.place.turns >= self.max_turns:
             raise self._too_long()
         agent = self.agent
-        broken = [malformed(call) for call in open_invalid_calls(self.state["messages"])]
-        if broken:
-            update = {"messages": broken}
-            self.state, entries = agent.schema.reduced(self.state, update, "the repair")
-            await self._note(entries)
+        messages = self.state["messages"]
+        closing = [failed(call, NOT_RUN) for call in open_calls(messages)]
+        closing += [malformed(call) for call in open_invalid_calls(messages)]
+        if closing:
+            await self._note(self._reduced(updates_of(messages, closing), "the repair"))
         request = ModelRequest(
             model=agent.model,
             messages=list(self.state["messages"]),
@@ -231,12 +233,7 @@ class Run(Course):
         self.place.running, self.place.results = [], {}
         for call in calls:
             self.place.settle(call["id"] or "")
-        updates = [_update_of_tool(result) for result in results]
-        messages = [message for update in updates for message in update.get("messages", ())]
-        ordered = in_call_order(self.state["messages"], messages)
-        if ordered is not messages:  # older results have to move: all messages in one update
-            fields = [{k: v for k, v in u.items() if k != "messages"} for u in updates]
-            updates = [{"messages": list(ordered)}, *(update for update in fields if update)]
+        updates = updates_of(self.state["messages"], results)
         await self._apply("tools", updates, lambda: self._after_tools(calls))
 
     async def _run_tools(self, calls: list[ToolCall]) -> list[list[Any]]:
@@ -283,13 +280,3 @@ class _Stopped(BaseException):
     def __init__(self, stops: list[tuple[str, GraphInterrupt]]) -> None:
         super().__init__()
         self.stops = stops
-
-
-def _update_of_tool(result: Any) -> dict[str, Any]:
-    """Return the update that a tool's result stands for; its messages are a list."""
-    if not isinstance(result, Command):
-        return {"messages": [result]}
-    update: dict[str, Any] = dict(result.update or {})
-    if not isinstance(update.get("messages", []), list):
-        update["messages"] = [update["messages"]]
-    return update

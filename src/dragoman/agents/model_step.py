@@ -6,6 +6,7 @@ from typing import Any, cast
 from uuid import uuid4
 
 from dragoman._door import ASYNC, SYNC, Door, run
+from dragoman.agents.calls import with_own_call_ids
 from dragoman.agents.middleware.types import AgentMiddleware, overrides
 from dragoman.agents.request import (
     ModelRequest,
@@ -119,6 +120,7 @@ class ModelStep:
         if any(reply.id == message.id for message in request.state["messages"]):
             # Some servers give every reply one id; in the state it would replace an older turn.
             reply = reply.model_copy(update={"id": f"lc_run--{uuid4()}"})
+        reply = with_own_call_ids(reply)
         if channel is not None:
             channel.seen.add(reply.id)
         return answered(reply, strategy)

@@ -29,6 +29,7 @@ __all__ = [
     "OmitFromSchema",
     "PrivateStateAttr",
     "StateSchema",
+    "messages_of",
 ]
 
 JumpTo = Literal["tools", "model", "end"]
@@ -142,8 +143,7 @@ class StateSchema:
         entries: list[BaseMessage] = []
         for key, value in cast("dict[str, Any]", update).items():
             if key == "messages":
-                given = value if isinstance(value, list) else [value]
-                entries, _ = _taken(given)
+                entries = messages_of(value)
                 new["messages"] = add_messages(state.get("messages", []), entries)
             elif key not in self.reducers:
                 message = (
@@ -157,6 +157,15 @@ class StateSchema:
                     value if reducer is None or key not in state else reducer(state[key], value)
                 )
         return new, entries
+
+
+def messages_of(given: Any) -> list[BaseMessage]:
+    """Return what an update holds under `messages`, one or a list, as messages with ids.
+
+    Raises:
+        MessageError: If something is no message.
+    """
+    return _taken(given if isinstance(given, list) else [given])[0]
 
 
 def _marks(hint: Any) -> list[Any]:

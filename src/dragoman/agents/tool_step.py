@@ -9,11 +9,12 @@ from pydantic import ValidationError
 
 from dragoman._door import ASYNC, SYNC, Door, run
 from dragoman.agents.calls import failed
-from dragoman.agents.control import Command, scope
+from dragoman.agents.control import scope
 from dragoman.agents.middleware.types import AgentMiddleware, overrides
 from dragoman.agents.request import ToolCallRequest
+from dragoman.agents.results import checked
 from dragoman.agents.runtime import Runtime
-from dragoman.messages import ToolCall, ToolMessage
+from dragoman.messages import ToolCall
 from dragoman.tools import BaseTool, InjectedState, InjectedStore, ToolRuntime
 from dragoman.tools.execute import MAX_CHARS, Runner, error_text
 
@@ -169,7 +170,7 @@ class ToolStep:
             if not any(error is raised for raised in runner.raised):
                 raise
             return [failed(call, error_text(error))]
-        return _checked(call, given)
+        return checked(call, given)
 
     def _layer(self, depth: int, runner: _Injecting, request: ToolCallRequest) -> Any:
         if depth == len(self.layers):
@@ -196,34 +197,3 @@ async def _execute(door: Door, runner: _Injecting, request: ToolCallRequest) -> 
         runner.tools[call["name"]] = tool  # a hook may have put another in its place
     results = await runner.one(door, call)
     return results[0] if len(results) == 1 else results
-
-
-def _checked(call: ToolCall, given: Any) -> list[Any]:
-    """Return results that answer the call, whatever hooks and tools gave.
-
-    Raises:
-        NotImplementedError: If a command does more than update the state.
-    """
-    results: list[Any] = given if isinstance(given, list) else [given]
-    if not all(isinstance(result, ToolMessage | Command) for result in results):
-        kinds = ", ".join(type(result).__name__ for result in results)
-        return [failed(call, error_text(TypeError(f"the tool gave {kinds}, no result")))]
-    for result in results:
-        if isinstance(result, Command):
-            result.checked(f"the tool {call['name']}")
-    id_val = call["id"] or ""
-    said = [message for result in results for message in _messages(result)]
-    if any(isinstance(m, ToolMessage) and m.tool_call_id == id_val for m in said):
-        return results
-    if len(results) == 1 and isinstance(results[0], ToolMessage):
-        return [results[0].model_copy(update={"tool_call_id": id_val})]
-    text = "Error: the tool's command holds no result for its call."
-    return [*results, failed(call, text)]
-
-
-def _messages(result: Any) -> list[Any]:
-    if isinstance(result, ToolMessage):
-        return [result]
-    update = result.update if isinstance(result.update, dict) else {}
-    messages = update.get("messages") or []
-    return messages if isinstance(messages, list) else [messages]
