@@ -92,3 +92,32 @@ def test_an_agent_is_asked_in_one_process_and_goes_on_in_another(postgres):
     with closing(PostgresThreads(postgres.url)) as store:
         kinds = [message.type for message in store.thread("approval").load().messages]
     assert kinds == ["human", "ai", "tool", "ai"]
+
+
+@pytest.mark.parametrize("moment", ["entered", "left"])
+def test_an_interrupt_leaves_no_transaction_open(postgres, monkeypatch, moment):
+    import psycopg
+
+    name = {"entered": "__enter__", "left": "__exit__"}[moment]
+    real, interrupts = getattr(psycopg.Transaction, name), []
+
+    def interrupted(self, *args):
+        if not interrupts:
+            if moment == "entered":
+                real(self, *args)
+            interrupts.append(moment)
+            raise KeyboardInterrupt
+        return real(self, *args)
+
+    with closing(PostgresThreads(postgres.url)) as store:
+        thread = store.thread(f"interrupted/{moment}")
+        thread.append("first")
+        monkeypatch.setattr(psycopg.Transaction, name, interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            thread.append("second")
+        with closing(PostgresThreads(postgres.url)) as other:  # no lock was left behind
+            other.thread(thread.id).append("third")
+        thread.append("fourth")
+        store.close()
+        assert [m.content for m in thread.load().messages] == ["first", "third", "fourth"]
+        store.delete(thread.id)

@@ -10,13 +10,15 @@ import pytest
 
 from dragoman.errors import StoreError
 from dragoman.messages import HumanMessage
-from dragoman.threads import SQLiteThreads
+from dragoman.threads import MemoryThreads, SQLiteThreads
+from dragoman.threads import sqlite as sqlite_module
 from dragoman.threads.sql import SCHEMA_VERSION
 
 WRITER = """
 import sys
 import threading
-from dragoman.threads import SQLiteThreads
+from dragoman.threads import MemoryThreads, SQLiteThreads
+from dragoman.threads import sqlite as sqlite_module
 thread = SQLiteThreads(sys.argv[1]).thread("t")
 for number in range(int(sys.argv[3])):
     thread.append([("user", f"{sys.argv[2]}/{number}")])
@@ -42,7 +44,8 @@ def test_writers_in_many_processes_lose_nothing(tmp_path, scale):  # B93
 
 KILLED = """
 import os, signal, sys
-from dragoman.threads import SQLiteThreads
+from dragoman.threads import MemoryThreads, SQLiteThreads
+from dragoman.threads import sqlite as sqlite_module
 thread = SQLiteThreads(sys.argv[1]).thread("t")
 for number in range(1000):
     thread.append([("user", f"{number}a"), ("user", f"{number}b")])
@@ -149,3 +152,46 @@ def test_first_opens_at_once_do_not_meet_a_locked_file(tmp_path, scale):
         assert errors == []
         assert len(store.thread("t").load().messages) == 6
         store.close()
+
+
+@pytest.mark.parametrize("in_memory", [False, True])
+@pytest.mark.parametrize("moment", ["after BEGIN IMMEDIATE", "before COMMIT"])
+def test_an_interrupt_leaves_no_transaction_open(tmp_path, monkeypatch, moment, in_memory):
+    interrupted = []
+
+    class Interrupted(sqlite_module._Connection):
+        def execute(self, statement, *values):
+            if moment == f"before {statement}" and interrupted == ["armed"]:
+                interrupted.append(statement)
+                raise KeyboardInterrupt
+            done = super().execute(statement, *values)
+            if moment == f"after {statement}" and interrupted == ["armed"]:
+                interrupted.append(statement)
+                raise KeyboardInterrupt
+            return done
+
+    monkeypatch.setattr(sqlite_module, "_Connection", Interrupted)
+    store = MemoryThreads() if in_memory else SQLiteThreads(tmp_path / "threads.db")
+    thread = store.thread("t")
+    thread.append("first")
+    interrupted.append("armed")
+    with pytest.raises(KeyboardInterrupt):
+        thread.append("second")
+    assert len(interrupted) == 2
+    thread.append("third")
+    assert [m.content for m in thread.load().messages] == ["first", "third"]
+    store.close()
+
+
+def test_a_transaction_inside_another_is_refused_and_the_outer_one_goes_on(tmp_path):
+    store = SQLiteThreads(tmp_path / "threads.db")
+
+    def outer(execute):
+        with pytest.raises(StoreError, match="came between another transaction"):
+            store.thread("t").append("inner")
+        execute("CREATE TABLE outer_one (x)", ())
+
+    store._log.transact(outer, write=True)
+    store._log.transact(lambda execute: execute("SELECT x FROM outer_one", ()), write=False)
+    assert store.thread("t").load().messages == []
+    store.close()

@@ -5,8 +5,7 @@ a key for that, so that one which was committed unseen is not repeated.
 """
 
 import time
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 from uuid import uuid4
 
@@ -43,10 +42,15 @@ class PostgresLog(SQLLog):
 
     def _connection(self) -> Any:
         connection = self._connections.mine(self._connect)
-        if connection.closed:
+        if not self._is_idle(connection):
             self._connections.drop()
             connection = self._connections.mine(self._connect)
         return connection
+
+    def _is_idle(self, connection: Any) -> bool:
+        """Return whether a connection can begin a transaction; a lost or closed one cannot."""
+        idle = self._psycopg.pq.TransactionStatus.IDLE
+        return connection.info.transaction_status == idle
 
     def _connect(self) -> Any:
         connection = self._psycopg.connect(self._url, autocommit=True, connect_timeout=10)
@@ -62,12 +66,6 @@ class PostgresLog(SQLLog):
             raise
         return connection
 
-    @contextmanager
-    def transaction(self, *, write: bool) -> Generator[Execute, None, None]:
-        connection = self._connection()
-        with connection.transaction(), connection.cursor() as cursor:
-            yield _executor(cursor)
-
     def append(
         self,
         thread: str,
@@ -80,12 +78,12 @@ class PostgresLog(SQLLog):
         key = key if key is not None else f"append/{uuid4()}"
         return super().append(thread, branch, messages, state, expect, key)
 
-    def retried(self, work: Callable[[], T]) -> T:
+    def transact(self, work: Callable[[Execute], T], *, write: bool) -> T:
         deadline = time.monotonic() + self._retry_s
         pause = 0.05
         while True:
             try:
-                return work()
+                return self._once(work)
             except (self._psycopg.OperationalError, self._psycopg.InterfaceError) as error:
                 self._connections.drop()
                 if time.monotonic() + pause > deadline:
@@ -94,6 +92,16 @@ class PostgresLog(SQLLog):
                 pause = min(pause * 2, 1.0)
             except self._psycopg.Error as error:
                 raise StoreError(_problem(error)) from error
+
+    def _once(self, work: Callable[[Execute], T]) -> T:
+        connection = self._connection()
+        try:
+            with connection.transaction(), connection.cursor() as cursor:
+                return work(_executor(cursor))
+        finally:
+            # An interrupt may leave a transaction open: it would keep its locks, and take in the next.
+            if not self._is_idle(connection):
+                self._connections.drop()
 
     def close(self) -> None:
         self._connections.close()

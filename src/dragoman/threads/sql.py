@@ -9,7 +9,6 @@ import json
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
 from dragoman._json import from_plain, to_plain
@@ -61,16 +60,15 @@ class SQLLog:
     """The log on top of transactions that a subclass provides."""
 
     @abstractmethod
-    def transaction(self, *, write: bool) -> AbstractContextManager[Execute]:
-        """Return a transaction: a context that gives a function to execute statements."""
+    def transact(self, work: Callable[[Execute], T], *, write: bool) -> T:
+        """Return what `work` gives, done in one transaction: whole, or, if anything is raised, not at all.
+
+        `work` is given a function to execute statements; after a lost connection it may run again.
+        """
 
     @abstractmethod
     def close(self) -> None:
         """Close connections."""
-
-    def retried(self, work: Callable[[], T]) -> T:
-        """Return what `work` gives; a subclass may try again after a lost connection."""
-        return work()
 
     # ------------------------------------------------------------------ schema
 
@@ -124,21 +122,20 @@ class SQLLog:
         ids = _bytes(thread), _bytes(branch)
         entry_key = None if key is None else _bytes(key)
 
-        def work() -> str:
-            with self.transaction(write=True) as execute:
-                if entry_key is not None:
-                    done = execute(
-                        "SELECT id FROM dragoman_entries WHERE thread = ? AND entry_key = ?",
-                        (ids[0], entry_key),
-                    )
-                    if done:
-                        return str(done[0][0])
-                head, depth = self._lock(execute, ids)
-                if expect is not ANY and expect != (None if head is None else str(head)):
-                    raise ThreadConflict(None if head is None else str(head))
-                return str(self._insert(execute, ids, head, depth + 1, entry_key, data, kept))
+        def work(execute: Execute) -> str:
+            if entry_key is not None:
+                done = execute(
+                    "SELECT id FROM dragoman_entries WHERE thread = ? AND entry_key = ?",
+                    (ids[0], entry_key),
+                )
+                if done:
+                    return str(done[0][0])
+            head, depth = self._lock(execute, ids)
+            if expect is not ANY and expect != (None if head is None else str(head)):
+                raise ThreadConflict(None if head is None else str(head))
+            return str(self._insert(execute, ids, head, depth + 1, entry_key, data, kept))
 
-        return self.retried(work)
+        return self.transact(work, write=True)
 
     def _lock(self, execute: Execute, ids: tuple[bytes, bytes]) -> tuple[int | None, int]:
         """Return the branch's head and depth; nobody else moves it until the transaction ends."""
@@ -180,38 +177,36 @@ class SQLLog:
         """Let a new branch begin at an entry."""
         ids = _bytes(thread), _bytes(branch)
 
-        def work() -> None:
-            with self.transaction(write=True) as execute:
-                head = self._head(execute, ids, at)
-                if head is None:
-                    message = f"there is nothing to fork in branch {short(branch)}"
-                    raise StoreError(message)
-                taken = execute(
-                    "SELECT 1 FROM dragoman_branches WHERE thread = ? AND name = ?",
-                    (ids[0], _bytes(name)),
-                )
-                if taken:
-                    message = f"there is a branch {short(name)} already"
-                    raise StoreError(message)
-                execute(
-                    "INSERT INTO dragoman_branches (thread, name, head, updated) VALUES (?, ?, ?, ?)",
-                    (ids[0], _bytes(name), head, time.time()),
-                )
+        def work(execute: Execute) -> None:
+            head = self._head(execute, ids, at)
+            if head is None:
+                message = f"there is nothing to fork in branch {short(branch)}"
+                raise StoreError(message)
+            taken = execute(
+                "SELECT 1 FROM dragoman_branches WHERE thread = ? AND name = ?",
+                (ids[0], _bytes(name)),
+            )
+            if taken:
+                message = f"there is a branch {short(name)} already"
+                raise StoreError(message)
+            execute(
+                "INSERT INTO dragoman_branches (thread, name, head, updated) VALUES (?, ?, ?, ?)",
+                (ids[0], _bytes(name), head, time.time()),
+            )
 
-        self.retried(work)
+        self.transact(work, write=True)
 
     def delete(self, thread: str) -> bool:
         """Delete all rows of a thread; return whether there were any."""
 
-        def work() -> bool:
-            with self.transaction(write=True) as execute:
-                gone = execute(
-                    "DELETE FROM dragoman_branches WHERE thread = ? RETURNING 1", (_bytes(thread),)
-                )
-                execute("DELETE FROM dragoman_entries WHERE thread = ?", (_bytes(thread),))
-                return bool(gone)
+        def work(execute: Execute) -> bool:
+            gone = execute(
+                "DELETE FROM dragoman_branches WHERE thread = ? RETURNING 1", (_bytes(thread),)
+            )
+            execute("DELETE FROM dragoman_entries WHERE thread = ?", (_bytes(thread),))
+            return bool(gone)
 
-        return self.retried(work)
+        return self.transact(work, write=True)
 
     def squash(
         self, thread: str, branch: str, messages: Sequence[BaseMessage], state: dict[str, Any]
@@ -221,25 +216,24 @@ class SQLLog:
         kept = json.dumps(to_plain(state, "state"), separators=(",", ":")).encode()
         ids = _bytes(thread), _bytes(branch)
 
-        def work() -> None:
-            with self.transaction(write=True) as execute:
-                head, _ = self._lock(execute, ids)
-                if head is None:
-                    execute("DELETE FROM dragoman_branches WHERE thread = ? AND name = ?", ids)
-                    return
-                self._insert(execute, ids, None, 1, None, data, kept)
-                execute(
-                    """WITH RECURSIVE kept(id, parent) AS (
-                        SELECT e.id, e.parent FROM dragoman_entries e
-                          JOIN dragoman_branches b ON b.head = e.id WHERE b.thread = ?
-                        UNION
-                        SELECT e.id, e.parent FROM dragoman_entries e JOIN kept k ON e.id = k.parent
-                    ) DELETE FROM dragoman_entries
-                       WHERE thread = ? AND id NOT IN (SELECT id FROM kept)""",
-                    (ids[0], ids[0]),
-                )
+        def work(execute: Execute) -> None:
+            head, _ = self._lock(execute, ids)
+            if head is None:
+                execute("DELETE FROM dragoman_branches WHERE thread = ? AND name = ?", ids)
+                return
+            self._insert(execute, ids, None, 1, None, data, kept)
+            execute(
+                """WITH RECURSIVE kept(id, parent) AS (
+                    SELECT e.id, e.parent FROM dragoman_entries e
+                      JOIN dragoman_branches b ON b.head = e.id WHERE b.thread = ?
+                    UNION
+                    SELECT e.id, e.parent FROM dragoman_entries e JOIN kept k ON e.id = k.parent
+                ) DELETE FROM dragoman_entries
+                   WHERE thread = ? AND id NOT IN (SELECT id FROM kept)""",
+                (ids[0], ids[0]),
+            )
 
-        self.retried(work)
+        self.transact(work, write=True)
 
     # ------------------------------------------------------------------ reading
 
@@ -259,14 +253,13 @@ class SQLLog:
         """Return entries, the newest first; with `limit` only as many as hold that many messages."""
         ids = _bytes(thread), _bytes(branch)
 
-        def work() -> list[Entry]:
-            with self.transaction(write=False) as execute:
-                head = self._head(execute, ids, at)
-                if head is None:
-                    return []
-                return list(self._walk(execute, ids[0], head, limit))
+        def work(execute: Execute) -> list[Entry]:
+            head = self._head(execute, ids, at)
+            if head is None:
+                return []
+            return list(self._walk(execute, ids[0], head, limit))
 
-        return self.retried(work)
+        return self.transact(work, write=False)
 
     def _walk(
         self, execute: Execute, thread: bytes, head: int, limit: int | None
@@ -292,16 +285,15 @@ class SQLLog:
     def branches(self, thread: str) -> dict[str, str]:
         """Return the branches of a thread: name to head."""
 
-        def work() -> dict[str, str]:
-            with self.transaction(write=False) as execute:
-                rows = execute(
-                    "SELECT name, head FROM dragoman_branches WHERE thread = ? AND head IS NOT NULL "
-                    "ORDER BY name",
-                    (_bytes(thread),),
-                )
-                return {_text(name): str(head) for name, head in rows}
+        def work(execute: Execute) -> dict[str, str]:
+            rows = execute(
+                "SELECT name, head FROM dragoman_branches WHERE thread = ? AND head IS NOT NULL "
+                "ORDER BY name",
+                (_bytes(thread),),
+            )
+            return {_text(name): str(head) for name, head in rows}
 
-        return self.retried(work)
+        return self.transact(work, write=False)
 
     def threads(self, prefix: str, before: float | None, limit: int | None) -> list[str]:
         """Return the ids of threads."""
@@ -321,11 +313,10 @@ class SQLLog:
             statement += " LIMIT ?"
             values.append(limit)
 
-        def work() -> list[str]:
-            with self.transaction(write=False) as execute:
-                return [_text(row[0]) for row in execute(statement, values)]
+        def work(execute: Execute) -> list[str]:
+            return [_text(row[0]) for row in execute(statement, values)]
 
-        return self.retried(work)
+        return self.transact(work, write=False)
 
 
 def _after(prefix: bytes) -> bytes | None:

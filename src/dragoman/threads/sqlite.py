@@ -7,10 +7,10 @@ WAL lets readers go on while somebody writes; writers take turns by `BEGIN IMMED
 import sqlite3
 import threading
 import time
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from dragoman.errors import StoreError
 from dragoman.threads.connections import Connections, Held
@@ -18,6 +18,8 @@ from dragoman.threads.sql import Execute, SQLLog
 from dragoman.threads.store import ThreadStore
 
 __all__ = ["MemoryThreads", "SQLiteThreads"]
+
+T = TypeVar("T")
 
 _WORDS = {
     "serial": "INTEGER PRIMARY KEY AUTOINCREMENT",
@@ -100,15 +102,10 @@ class SQLiteLog(SQLLog):
             raise
         return connection
 
-    @contextmanager
-    def transaction(self, *, write: bool) -> Generator[Execute, None, None]:
+    def transact(self, work: Callable[[Execute], T], *, write: bool) -> T:
         try:
-            if self._memory is not None:
-                with self._memory, _transaction(self._connection(), write=write) as execute:
-                    yield execute
-            else:
-                with _transaction(self._connection(), write=write) as execute:
-                    yield execute
+            with self._memory or nullcontext():
+                return _transact(self._connection(), work, write=write)
         except sqlite3.Error as error:
             message = f"the thread store {self._path} cannot be used: {error}"
             raise StoreError(message) from error
@@ -125,15 +122,20 @@ def _executor(connection: sqlite3.Connection) -> Execute:
     return execute
 
 
-@contextmanager
-def _transaction(connection: sqlite3.Connection, *, write: bool) -> Generator[Execute, None, None]:
-    connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+def _transact(connection: sqlite3.Connection, work: Callable[[Execute], T], *, write: bool) -> T:
+    if connection.in_transaction:
+        message = "a signal handler or finalizer came between another transaction of its OS thread"
+        raise sqlite3.OperationalError(message)
+    # A function, since an interrupt may fall between the two halves of a context manager.
     try:
-        yield _executor(connection)
+        connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+        result = work(_executor(connection))
+        connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:  # SQLite ends some itself, such as that of a full disk
+            connection.execute("ROLLBACK")
         raise
-    connection.execute("COMMIT")
+    return result
 
 
 class SQLiteThreads(ThreadStore):
