@@ -203,11 +203,12 @@ def test_a_body_that_suspends_is_refused_and_closed():
     assert closed == [True]
 
 
-async def test_a_stop_iteration_from_a_thread_does_not_hang():
+@pytest.mark.parametrize("error", [StopIteration, GeneratorExit])
+async def test_what_no_await_hands_on_comes_from_a_thread_as_a_runtime_error(error):
     def stop():
-        raise StopIteration
+        raise error
 
-    with pytest.raises(RuntimeError, match="StopIteration"):
+    with pytest.raises(RuntimeError, match=error.__name__):
         await asyncio.wait_for(ASYNC.call(stop), 5)
 
 

@@ -192,11 +192,15 @@ class _AsyncDoor:
 
 
 def _without_stop(function: Callable[..., T], *args: Any) -> T:
-    """Return `function(*args)`; a StopIteration, which no future can hold, becomes a RuntimeError."""
+    """Return `function(*args)`; what no await can hand on becomes a RuntimeError.
+
+    A future cannot hold a StopIteration, and a GeneratorExit closes the coroutines that wait for it.
+    """
     try:
         return function(*args)
-    except StopIteration as error:
-        raise RuntimeError("a function that ran in a thread raised StopIteration") from error
+    except (StopIteration, GeneratorExit) as error:
+        name = type(error).__name__
+        raise RuntimeError(f"a function that ran in a thread raised {name}") from error
 
 
 _STOPPED = ("coroutine raised StopIteration",)

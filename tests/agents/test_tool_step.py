@@ -408,17 +408,40 @@ def test_artifacts_are_kept():
 
 
 @pytest.mark.parametrize(
-    "error", [SystemExit(3), asyncio.CancelledError(), StopIteration(), MemoryError("m")]
+    "error",
+    [
+        SystemExit(3),
+        asyncio.CancelledError(),
+        StopIteration(),
+        GeneratorExit(),
+        MemoryError("m"),
+    ],
 )
-@pytest.mark.parametrize("how", ["invoke", "ainvoke"])
+@pytest.mark.parametrize("how", ["invoke", "ainvoke", "ainvoke async", "stream", "astream"])
 async def test_a_tool_that_ends_oddly_is_an_error_result(error, how):  # B102
     @tool
     def odd():
         """Odd."""
         raise error
 
-    agent = create_agent(model(calls(call("odd")), "ok"), [odd])
-    state = agent.invoke(HI) if how == "invoke" else await agent.ainvoke(HI)
+    if how == "ainvoke async":
+
+        @tool
+        async def odd():
+            """Odd."""
+            raise error
+
+    agent = create_agent(model(calls(call("odd")), "ok"), [odd], checkpointer=MemoryThreads())
+    config = {"configurable": {"thread_id": "t"}}
+    if "stream" in how:
+        _ = (
+            list(agent.stream(HI, config))
+            if how == "stream"
+            else [e async for e in agent.astream(HI, config)]
+        )
+        state = agent.get_state(config).values
+    else:
+        state = agent.invoke(HI, config) if how == "invoke" else await agent.ainvoke(HI, config)
     assert [r[2] for r in results(state)] == ["error"]
     assert state["messages"][-1].text == "ok"
 

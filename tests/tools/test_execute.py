@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import pytest
 
+from dragoman._door import ASYNC
 from dragoman.messages import AIMessage, ToolMessage
 from dragoman.tools import (
     InjectedToolArg,
@@ -15,6 +16,7 @@ from dragoman.tools import (
     execute_tool_calls,
     tool,
 )
+from dragoman.tools.execute import Runner
 
 
 def reply(*calls: tuple[str, dict[str, Any]], **fields: Any) -> AIMessage:
@@ -47,6 +49,7 @@ def fail(how: str) -> str:
         "tool": ToolException("tool says no"),
         "silent": KeyError(),
         "exit": SystemExit(3),
+        "generator": GeneratorExit("odd"),
         "long": ValueError("x" * 5000),
         "cancelled": asyncio.CancelledError(),
         "late": TimeoutError("its own"),
@@ -247,6 +250,38 @@ def test_an_exit_in_a_tool_with_a_time_limit_is_an_answer_too(is_async):
     results = run(reply(("fail", {"how": "exit"})), [fail], is_async=is_async, timeout_s=5)
     assert [r.status for r in results] == ["error"]
     assert results[0].content == "SystemExit: 3"
+
+
+def test_a_generator_exit_of_a_tool_is_an_answer_and_one_from_outside_closes_it():
+    found = run(reply(("fail", {"how": "generator"})), [fail], is_async=False)
+    assert found[0].content == "GeneratorExit: odd"
+    seen = []
+
+    @tool
+    async def hang() -> str:
+        """Hang."""
+        try:
+            await asyncio.sleep(60)
+        except GeneratorExit:
+            seen.append("closed")
+            raise
+        return "late"
+
+    async def one() -> None:
+        runner = Runner([hang], None, None, None, 1000)
+        await runner.one(ASYNC, {"name": "hang", "args": {}, "id": "1", "type": "tool_call"})
+        seen.append("went on")
+        await asyncio.sleep(0)
+
+    loop = asyncio.new_event_loop()
+    body = one()
+    task = loop.create_task(body)
+    loop.run_until_complete(asyncio.sleep(0.02))
+    body.close()
+    assert seen == ["closed"]
+    task.cancel()
+    loop.run_until_complete(asyncio.gather(task, return_exceptions=True))
+    loop.close()
 
 
 @both

@@ -25,6 +25,12 @@ _INTERRUPTED_S = 1.0
 Event = tuple[str, Any]
 
 
+class ReaderLeft(GeneratorExit):
+    """Ends a run whose reader has left; no tool's failure."""
+
+    is_control_flow = True
+
+
 class Channel(Protocol):
     """Where a run puts its events.
 
@@ -57,25 +63,25 @@ class SyncChannel:
         self._changed = threading.Condition()
 
     def put(self, mode: str, value: Any) -> None:
-        """Hand over an event; raises GeneratorExit once the reader has left."""
+        """Hand over an event; raises ReaderLeft once the reader has left."""
         if mode in self.modes:
             self._put((mode, value))
 
     def _put(self, event: Any) -> None:
         with self._changed:
             if self._is_left:
-                raise GeneratorExit
+                raise ReaderLeft
             self._events.append(event)
             self._open += 1
             self._changed.notify_all()
 
     async def taken(self) -> None:
-        """Wait for the reader; raises GeneratorExit once it has left."""
+        """Wait for the reader; raises ReaderLeft once it has left."""
         with self._changed:
             while self._open and not self._is_left:
                 self._changed.wait()
             if self._is_left:
-                raise GeneratorExit
+                raise ReaderLeft
 
     def end(self, error: BaseException | None) -> None:
         """Tell the reader that the run is over."""

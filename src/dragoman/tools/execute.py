@@ -124,6 +124,7 @@ class Runner:
         given_values = self.injected_for(tool, call)
         args |= {key: value for key, value in given_values.items() if key in hidden}
         given = {"type": "tool_call", "name": tool.name, "args": args, "id": call["id"] or ""}
+        task = asyncio.current_task() if door.is_async else None
         try:
             if door.is_async:
                 output = await self._within(tool.ainvoke(given, self.config))
@@ -137,11 +138,13 @@ class Runner:
             if door.is_async and _is_being_cancelled():
                 raise
             return [_failed(call, error_text(error))]
-        except (KeyboardInterrupt, GeneratorExit):
+        except KeyboardInterrupt:
             raise
         except BaseException as error:
             if getattr(error, "is_control_flow", False):
                 raise  # an agent's interrupt, not a failure
+            if isinstance(error, GeneratorExit) and door.is_async and _is_closed_from_outside(task):
+                raise
             return self.failure(call, error)
         return self._shortened(output)
 
@@ -202,6 +205,14 @@ def _is_being_cancelled() -> bool:
     """Return whether it is this task that is cancelled, not something inside a tool."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
+
+
+def _is_closed_from_outside(task: Any) -> bool:
+    """Return whether the coroutine of a task is closed by another; its tool has raised nothing then."""
+    try:
+        return asyncio.current_task() is not task
+    except RuntimeError:  # no loop runs any more
+        return True
 
 
 def _failed(call: Mapping[str, Any], text: str) -> ToolMessage:
