@@ -1,6 +1,7 @@
 """Every store conforms: memory, SQLite, PostgreSQL; and what else they have in common."""
 
 import threading
+import time
 from uuid import uuid4
 
 import pytest
@@ -92,6 +93,65 @@ def test_writers_in_many_threads_lose_nothing(store, scale):  # B93
     for n in range(8):
         mine = [text for text in texts if text.startswith(f"{n}/")]
         assert mine == [f"{n}/{number}/{part}" for number in range(each) for part in "ab"]
+
+
+def test_pruning_beside_a_writer_loses_nothing(store, scale):
+    thread_id, each, errors = store.prefix + "pruned", 50 * scale, []
+    store.thread(thread_id).append([H("seed")])
+
+    def write():
+        try:
+            for number in range(each):
+                store.thread(thread_id).append([H(str(number))])
+        except Exception as error:
+            errors.append(error)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    while writer.is_alive():
+        assert store.prune(thread_id, 10_000 * scale) == 0
+        writer.join(0.005)  # let it have its turn
+    assert errors == []
+    texts = [m.content for m in store.thread(thread_id).load().messages]
+    assert texts == ["seed", *map(str, range(each))]
+
+
+def test_a_branch_made_beside_a_prune_keeps_its_past(store, monkeypatch):
+    thread = store.thread(store.prefix + "forked")
+    thread.append([H("a")])
+    thread.append([H("b")])
+    pruner = threading.Thread(target=lambda: store.prune(thread.id, 1))
+    find_head = store._log._head
+
+    def head_then_prune(*given):
+        head = find_head(*given)
+        if threading.current_thread() is not pruner and not pruner.ident:
+            pruner.start()
+            pruner.join(0.2)  # it can go on only when the fork is done
+        return head
+
+    monkeypatch.setattr(store._log, "_head", head_then_prune)
+    fork = thread.fork("fork")
+    pruner.join()
+    assert fork.load().messages == [H("a"), H("b")]
+    assert thread.load().messages == [H("b")]
+
+
+def test_a_thread_written_while_old_ones_are_deleted_stays(store, monkeypatch):
+    old, busy = (store.thread(store.prefix + name) for name in ("old", "busy"))
+    for thread in (old, busy):
+        thread.append("x")
+    moment = time.time()
+    listed = store.list
+
+    def list_then_write(*, before):
+        ids = listed(store.prefix, before=before)
+        busy.append("y")
+        return ids
+
+    monkeypatch.setattr(store, "list", list_then_write)
+    assert store.prune_before(moment) == 1
+    assert listed(store.prefix) == [busy.id]
 
 
 def test_bytes_grow_with_the_turns_and_not_with_their_square(tmp_path):  # B94

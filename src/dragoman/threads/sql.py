@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from dragoman._json import from_plain, to_plain
 from dragoman.errors import DragomanError, StoreError, short
 from dragoman.messages import BaseMessage, messages_from_json, messages_to_json
-from dragoman.threads.snapshot import Entry
+from dragoman.threads.snapshot import Entry, fold_entries
 from dragoman.threads.store import ANY, ThreadConflict
 
 __all__ = ["SCHEMA_VERSION", "Execute", "SQLLog"]
@@ -50,6 +50,10 @@ _CHAIN = """WITH RECURSIVE chain(id, parent, depth, entry_key, created, messages
 
 def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
+
+
+def _state_json(state: dict[str, Any]) -> bytes:
+    return json.dumps(to_plain(state, "state"), separators=(",", ":")).encode()
 
 
 def _text(data: Any) -> str:
@@ -118,7 +122,7 @@ class SQLLog:
     ) -> str:
         """Append one entry to a branch, all or nothing, and return its id."""
         data = messages_to_json(messages)
-        kept = json.dumps(to_plain(state, "state"), separators=(",", ":")).encode()
+        kept = _state_json(state)
         ids = _bytes(thread), _bytes(branch)
         entry_key = None if key is None else _bytes(key)
 
@@ -152,6 +156,10 @@ class SQLLog:
         depth = execute("SELECT depth FROM dragoman_entries WHERE id = ?", (head,))
         return head, int(depth[0][0]) if depth else 0
 
+    def _hold(self, execute: Execute, thread: bytes) -> None:
+        """Let nobody else move, fork or delete branches of a thread until the transaction ends."""
+        execute("UPDATE dragoman_branches SET head = head WHERE thread = ?", (thread,))
+
     def _insert(
         self,
         execute: Execute,
@@ -178,6 +186,7 @@ class SQLLog:
         ids = _bytes(thread), _bytes(branch)
 
         def work(execute: Execute) -> None:
+            self._hold(execute, ids[0])
             head = self._head(execute, ids, at)
             if head is None:
                 message = f"there is nothing to fork in branch {short(branch)}"
@@ -196,32 +205,42 @@ class SQLLog:
 
         self.transact(work, write=True)
 
-    def delete(self, thread: str) -> bool:
-        """Delete all rows of a thread; return whether there were any."""
+    def delete(self, thread: str, before: float | None) -> bool:
+        """Delete all rows of a thread, if it was last written before a time; return whether any were."""
+        thread_id = _bytes(thread)
 
         def work(execute: Execute) -> bool:
+            self._hold(execute, thread_id)
+            if before is not None and execute(
+                "SELECT 1 FROM dragoman_branches WHERE thread = ? AND updated >= ?",
+                (thread_id, before),
+            ):
+                return False
             gone = execute(
-                "DELETE FROM dragoman_branches WHERE thread = ? RETURNING 1", (_bytes(thread),)
+                "DELETE FROM dragoman_branches WHERE thread = ? RETURNING 1", (thread_id,)
             )
-            execute("DELETE FROM dragoman_entries WHERE thread = ?", (_bytes(thread),))
+            execute("DELETE FROM dragoman_entries WHERE thread = ?", (thread_id,))
             return bool(gone)
 
         return self.transact(work, write=True)
 
     def squash(
-        self, thread: str, branch: str, messages: Sequence[BaseMessage], state: dict[str, Any]
-    ) -> None:
-        """Put one entry in the place of a branch's whole chain."""
-        data = messages_to_json(messages)
-        kept = json.dumps(to_plain(state, "state"), separators=(",", ":")).encode()
+        self,
+        thread: str,
+        branch: str,
+        shorten: Callable[[list[BaseMessage]], Sequence[BaseMessage]],
+    ) -> int:
+        """Put one entry in the place of a branch's whole chain; return how many messages went."""
         ids = _bytes(thread), _bytes(branch)
 
-        def work(execute: Execute) -> None:
-            head, _ = self._lock(execute, ids)
+        def work(execute: Execute) -> int:
+            self._hold(execute, ids[0])
+            head = self._head(execute, ids, None)
             if head is None:
-                execute("DELETE FROM dragoman_branches WHERE thread = ? AND name = ?", ids)
-                return
-            self._insert(execute, ids, None, 1, None, data, kept)
+                return 0
+            messages, state = fold_entries(reversed(list(self._walk(execute, ids[0], head, None))))
+            kept = shorten(messages)
+            self._insert(execute, ids, None, 1, None, messages_to_json(kept), _state_json(state))
             execute(
                 """WITH RECURSIVE kept(id, parent) AS (
                     SELECT e.id, e.parent FROM dragoman_entries e
@@ -232,8 +251,9 @@ class SQLLog:
                    WHERE thread = ? AND id NOT IN (SELECT id FROM kept)""",
                 (ids[0], ids[0]),
             )
+            return len(messages) - len(kept)
 
-        self.transact(work, write=True)
+        return self.transact(work, write=True)
 
     # ------------------------------------------------------------------ reading
 

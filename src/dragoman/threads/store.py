@@ -68,14 +68,20 @@ class Log(Protocol):
         """Return the ids of threads."""
         ...
 
-    def delete(self, thread: str) -> bool:
-        """Delete a thread; return whether there was one."""
+    def delete(self, thread: str, before: float | None) -> bool:
+        """Delete a thread, if it was last written before a time; return whether there was one."""
         ...
 
     def squash(
-        self, thread: str, branch: str, messages: Sequence[BaseMessage], state: dict[str, Any]
-    ) -> None:
-        """Put one entry in the place of a branch's chain."""
+        self,
+        thread: str,
+        branch: str,
+        shorten: Callable[[list[BaseMessage]], Sequence[BaseMessage]],
+    ) -> int:
+        """Put one entry in the place of a branch's chain; return how many messages went.
+
+        The entry holds what `shorten` leaves of the messages; nobody appends meanwhile.
+        """
         ...
 
     def close(self) -> None:
@@ -233,7 +239,7 @@ class ThreadStore(_Twins):
 
     def delete(self, thread_id: str) -> bool:
         """Delete everything of a thread; return whether there was one."""
-        return self._log.delete(thread_id)
+        return self._log.delete(thread_id, None)
 
     def prune(self, thread_id: str, keep: int, branch: str = "main") -> int:
         """Forget the beginning of a branch: keep about its last `keep` messages.
@@ -247,14 +253,13 @@ class ThreadStore(_Twins):
         if not isinstance(keep, int) or isinstance(keep, bool) or keep < 0:
             message = f"keep has to be a whole number from 0, got {short(keep)}"
             raise StoreError(message)
-        snapshot = self.thread(thread_id, branch).load()
-        kept = _last_units(snapshot.messages, keep)
-        self._log.squash(thread_id, branch, kept, snapshot.state)
-        return len(snapshot.messages) - len(kept)
+        thread = self.thread(thread_id, branch)
+        return self._log.squash(thread.id, branch, partial(_last_units, keep=keep))
 
     def prune_before(self, before: float) -> int:
         """Delete the threads last written before a time (seconds since the epoch); return how many."""
-        return sum(self.delete(thread_id) for thread_id in self.list(before=before))
+        # One that is written meanwhile stays.
+        return sum(self._log.delete(thread_id, before) for thread_id in self.list(before=before))
 
     def close(self) -> None:
         """Close the store's connections; they open again when needed."""
