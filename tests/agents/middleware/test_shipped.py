@@ -174,6 +174,19 @@ def test_retry_on_decides(retry_on, n_asked):
     assert len(fake.asked) == n_asked
 
 
+@pytest.mark.parametrize(
+    ("asked", "waited"), [(86400.0, 1.0), (0.5, 0.5), (-3, 0), (float("nan"), 0)]
+)
+def test_no_server_makes_it_wait_longer_than_the_longest_wait(asked, waited, monkeypatch):
+    waits = []
+    monkeypatch.setattr("dragoman._door.time.sleep", waits.append)
+    error = ModelRateLimitError("busy")
+    error.retry_after_s = asked
+    retry = ModelRetryMiddleware(max_retries=1, max_delay=1.0)
+    create_agent(model(error, "ok"), middleware=[retry]).invoke(HI)
+    assert sum(waits) == waited
+
+
 @pytest.mark.parametrize("kind", [ModelRetryMiddleware, ToolRetryMiddleware])
 @pytest.mark.parametrize("field", ["max_retries", "initial_delay", "max_delay", "backoff_factor"])
 def test_negative_numbers_are_refused(kind, field):

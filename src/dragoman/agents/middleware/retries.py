@@ -62,7 +62,7 @@ class _Retries:
     def delay_s(self, attempt: int, error: Exception) -> float:
         asked = getattr(error, "retry_after_s", None)
         if isinstance(asked, int | float):
-            return float(asked)
+            return min(max(0.0, float(asked)), self.max_delay)
         factor = self.backoff_factor**attempt if self.backoff_factor else 1.0
         delay = min(self.initial_delay * factor, self.max_delay)
         return delay * random.uniform(0.75, 1.25) if self.jitter else delay  # noqa: S311 - no secret
@@ -110,7 +110,7 @@ class ModelRetryMiddleware(AgentMiddleware[Any, Any]):
             the text of the reply.
         backoff_factor: By how much the wait grows.
         initial_delay: The first wait, in seconds.
-        max_delay: The longest wait, in seconds.
+        max_delay: The longest wait, in seconds, also where a server asks for a longer one.
         jitter: Whether waits vary by a quarter.
     """
 
@@ -155,7 +155,7 @@ class ToolRetryMiddleware(AgentMiddleware[Any, Any]):
         on_failure: `continue` gives an error result; `error` raises; a function gives its text.
         backoff_factor: By how much the wait grows.
         initial_delay: The first wait, in seconds.
-        max_delay: The longest wait, in seconds.
+        max_delay: The longest wait, in seconds, also where a server asks for a longer one.
         jitter: Whether waits vary by a quarter.
     """
 
