@@ -5,7 +5,7 @@ import warnings
 import pytest
 from tests.agents.support import HI, add, call, calls, model, results, texts
 
-from dragoman.agents import AgentState, Command, create_agent
+from dragoman.agents import AgentState, AgentStateError, Command, create_agent
 from dragoman.agents.middleware import (
     AgentMiddleware,
     ExtendedModelResponse,
@@ -179,6 +179,13 @@ def test_anything_else_is_refused(given):
     with pytest.raises(
         TypeError, match="has to return ModelResponse, AIMessage or ExtendedModelResponse"
     ):
+        create_agent(model("ok"), middleware=[hook]).invoke(HI)
+
+
+@pytest.mark.parametrize("result", [None, AIMessage("x"), ["x"]])
+def test_a_response_without_a_list_of_messages_is_refused(result):
+    hook = wrap_model_call(lambda request, handler: ModelResponse(result=result), name="h")
+    with pytest.raises(AgentStateError, match="a list of messages as its result"):
         create_agent(model("ok"), middleware=[hook]).invoke(HI)
 
 

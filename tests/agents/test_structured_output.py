@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, field_validator
 from tests.agents.support import HI, add, call, calls, kinds, model, results
 from typing_extensions import TypedDict
 
@@ -223,6 +223,60 @@ async def test_wrong_answers_for_ever_end_in_a_typed_error_with_the_reply(reply,
         _ = agent.invoke(HI) if how == "invoke" else await agent.ainvoke(HI)
     assert caught.value.ai_message.tool_calls == reply.tool_calls
     assert len(fake.asked) == 3
+
+
+def broken(*ids: str | None) -> AIMessage:
+    invalid = [
+        {"name": "Out", "args": "{", "id": i, "error": "cut off", "type": "invalid_tool_call"}
+        for i in ids
+    ]
+    return AIMessage("", invalid_tool_calls=invalid)
+
+
+@pytest.mark.parametrize("ids", [["2"], [None], ["1", "2"]])
+def test_answers_that_are_no_json_are_wrong_answers(ids):  # B106
+    fake = model(broken(*ids))
+    with pytest.raises(StructuredOutputError):
+        create_agent(fake, [add], response_format=ToolStrategy(Out)).invoke(HI)
+    assert len(fake.asked) == 3
+    fake = model(broken(*ids), calls(call("Out", "9", n=1)))
+    state = create_agent(fake, [add], response_format=ToolStrategy(Out)).invoke(HI)
+    assert state["structured_response"] == Out(n=1)
+    told = [(r[0], r[2]) for r in results(state)]
+    assert told == [*((i, "error") for i in ids if i), ("9", "success")]
+
+
+def test_an_answer_that_is_no_json_raises_if_asked_for():
+    strategy = ToolStrategy(Out, handle_errors=False)
+    with pytest.raises(StructuredOutputValidationError, match="cut off"):
+        create_agent(model(broken("1")), response_format=strategy).invoke(HI)
+
+
+class Picky(BaseModel):
+    """A class whose validator fails oddly."""
+
+    n: int
+
+    @field_validator("n")
+    @classmethod
+    def known(cls, n: int) -> int:
+        """Look n up."""
+        return {7: 7}[n]
+
+
+@pytest.mark.parametrize(
+    ("strategy", "reply"),
+    [
+        (ToolStrategy(Picky), calls(call("Picky", n=1))),
+        (ProviderStrategy(Picky), AIMessage('{"n": 1}')),
+    ],
+)
+def test_a_validator_that_fails_oddly_is_a_wrong_answer(strategy, reply):
+    fake = model(reply)
+    with pytest.raises(StructuredOutputValidationError, match="KeyError: 1") as caught:
+        create_agent(fake, response_format=strategy).invoke(HI)
+    assert isinstance(caught.value.source, KeyError)
+    assert len(fake.asked) == (3 if isinstance(strategy, ToolStrategy) else 1)
 
 
 def test_a_good_turn_starts_the_count_again():

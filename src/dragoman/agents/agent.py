@@ -15,7 +15,7 @@ from dragoman.agents.middleware.types import AgentMiddleware, overrides
 from dragoman.agents.model_step import ModelStep
 from dragoman.agents.request import tool_name
 from dragoman.agents.runtime import Runtime
-from dragoman.agents.state import StateSchema
+from dragoman.agents.state import AgentStateError, JumpTo, StateSchema
 from dragoman.agents.streaming import MODES, AsyncChannel, Channel, SyncChannel, aevents, events
 from dragoman.agents.structured_output import ResponseFormat
 from dragoman.agents.tool_step import ToolStep
@@ -29,6 +29,8 @@ from dragoman.tools import BaseTool
 from dragoman.tools.convert import tool as make_tool
 
 __all__ = ["Agent", "StateSnapshot"]
+
+TARGETS: tuple[JumpTo, ...] = ("tools", "model", "end")
 
 
 class StateSnapshot:
@@ -133,13 +135,8 @@ class Agent(Runnable[Any, dict[str, Any]]):
             having = [m for m in order if overrides(m, hook) or overrides(m, "a" + hook)]
             phases[hook] = [f"{m.name}.{hook}" for m in having]
             self.steps.update((f"{m.name}.{hook}", (m, hook)) for m in having)
-        self.jumps: dict[str, frozenset[str]] = {
-            step: frozenset(
-                target
-                for name in (hook, "a" + hook)
-                for target in getattr(getattr(m, name), "__can_jump_to__", ())
-            )
-            for step, (m, hook) in self.steps.items()
+        self.jumps: dict[str, frozenset[JumpTo]] = {
+            step: _targets(step, m, hook) for step, (m, hook) in self.steps.items()
         }
         self._turn = [*phases["before_model"], "model"][0]
         self.first_after_model: str | None = next(iter(phases["after_model"]), None)
@@ -165,9 +162,21 @@ class Agent(Runnable[Any, dict[str, Any]]):
         """Return the step that follows a hook's."""
         return self._next[node]
 
-    def jump(self, target: str) -> str | None:
+    def jump(self, target: JumpTo) -> str | None:
         """Return the step that `model`, `tools` or `end` stands for."""
         return {"model": self._turn, "tools": "tools", "end": self._ending}[target]
+
+    def jump_of(self, node: str, update: Any) -> JumpTo | None:
+        """Return where a hook's update jumps to, if its hook may.
+
+        Raises:
+            AgentStateError: If there is no such place.
+        """
+        target = update.get("jump_to") if isinstance(update, dict) else None
+        if target is not None and target not in TARGETS:
+            message = f"{node} has jump_to={short(target)}; it has to be one of {TARGETS} or None"
+            raise AgentStateError(message)
+        return target if target in self.jumps[node] else None
 
     # ------------------------------------------------------------------ running
 
@@ -307,6 +316,22 @@ class Agent(Runnable[Any, dict[str, Any]]):
 
     async def _change(self, door: Door, config: Any, values: dict[str, Any]) -> None:
         await self._run(door, config, None, None).change(values)
+
+
+def _targets(step: str, middleware: AgentMiddleware[Any, Any], hook: str) -> frozenset[JumpTo]:
+    """Return where a hook declares to jump to.
+
+    Raises:
+        ValueError: If there is no such place.
+    """
+    found: set[JumpTo] = set()
+    for name in (hook, "a" + hook):
+        declared = getattr(getattr(middleware, name), "__can_jump_to__", ())
+        if any(target not in TARGETS for target in declared):
+            message = f"{step} has can_jump_to={short(declared)}; it has to be a list of {TARGETS}"
+            raise ValueError(message)
+        found.update(declared)
+    return frozenset(found)
 
 
 def _context(schema: Any, given: Any) -> Any:

@@ -7,7 +7,7 @@ that was not finished. One body serves sync and async.
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import Any
 
 from dragoman.agents.calls import (
     failed,
@@ -155,11 +155,11 @@ class Run(Course):
                 )
                 raise TypeError(message)
         given = update.checked(node).update if isinstance(update, Command) else update
-        jump = given.get("jump_to") if isinstance(given, dict) else None
+        jump = self.agent.jump_of(node, given)
 
         def follows() -> str | None:
-            if jump in self.agent.jumps[node]:
-                return self.agent.jump(cast("str", jump))
+            if jump is not None:
+                return self.agent.jump(jump)
             return (
                 self._decided() if node == self.agent.last_after_model else self.agent.after(node)
             )
@@ -218,6 +218,8 @@ class Run(Course):
         if self.state.get("structured_response") is not None:
             return self.agent.jump("end")
         last = last_reply(messages)
+        if self.place.failures:
+            return self.agent.jump("model")
         if last is not None and (last.tool_calls or any(c["id"] for c in last.invalid_tool_calls)):
             return self.agent.jump("model")  # all its calls are answered already
         return self.agent.jump("end")

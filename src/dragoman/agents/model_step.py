@@ -27,6 +27,8 @@ from dragoman.agents.structured_output import (
 from dragoman.messages import (
     AIMessage,
     BaseMessage,
+    InvalidToolCall,
+    ToolCall,
     ToolMessage,
     message_chunk_to_message,
 )
@@ -184,27 +186,40 @@ def answered(reply: AIMessage, strategy: Any) -> ModelResponse:
     if not isinstance(strategy, ToolStrategy):
         return ModelResponse([reply])
     specs = {spec.name: spec for spec in strategy.schema_specs}
-    calls = [call for call in reply.tool_calls if call["name"] in specs]
+    calls = [c for c in (*reply.tool_calls, *reply.invalid_tool_calls) if c["name"] in specs]
     if not calls:
         return ModelResponse([reply])
     error: StructuredOutputError
     if len(calls) > 1:
-        error = MultipleStructuredOutputsError([call["name"] for call in calls], reply)
+        error = MultipleStructuredOutputsError([str(call["name"]) for call in calls], reply)
     else:
-        call = calls[0]
+        name = str(calls[0]["name"])
         try:
-            value = specs[call["name"]].read(call["args"])
-        except ValueError as cause:
-            error = StructuredOutputValidationError(call["name"], cause, reply)
+            value = specs[name].read(_args_of(calls[0]))
+        except Exception as cause:  # noqa: BLE001 - validators of the user's raise anything
+            error = StructuredOutputValidationError(name, cause, reply)
         else:
             told = strategy.tool_message_content
             text = told if told is not None else f"Returning structured response: {value}"
-            return ModelResponse([reply, _result(call, text, "success")], value)
+            return ModelResponse([reply, _result(calls[0], text, "success")], value)
     told = strategy.told(error)
     if told is None:
         raise error
-    response = ModelResponse([reply, *(_result(call, told, "error") for call in calls)])
-    return FailedResponse(response.result, None, error)
+    # An invalid call without an id cannot be answered; the next turn shows its reply all the same.
+    results = [_result(call, told, "error") for call in calls if call["id"]]
+    return FailedResponse([reply, *results], None, error)
+
+
+def _args_of(call: ToolCall | InvalidToolCall) -> dict[str, Any]:
+    """Return the arguments of a call.
+
+    Raises:
+        ValueError: If it is invalid.
+    """
+    args = call["args"]
+    if not isinstance(args, dict):
+        raise ValueError(call.get("error") or "the arguments are no JSON object")
+    return args
 
 
 class FailedResponse(ModelResponse):
@@ -217,7 +232,7 @@ class FailedResponse(ModelResponse):
         self.error = error
 
 
-def _result(call: Any, text: str, status: str) -> ToolMessage:
+def _result(call: ToolCall | InvalidToolCall, text: str, status: str) -> ToolMessage:
     return ToolMessage(
         text, tool_call_id=call["id"] or "", name=call["name"], status=cast("Any", status)
     )

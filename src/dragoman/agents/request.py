@@ -6,6 +6,7 @@ from typing import Any, Self
 
 from dragoman.agents.control import Command
 from dragoman.agents.runtime import Runtime
+from dragoman.agents.state import AgentStateError
 from dragoman.messages import AIMessage, BaseMessage, SystemMessage, ToolCall
 
 __all__ = ["ExtendedModelResponse", "ModelRequest", "ModelResponse", "ToolCallRequest"]
@@ -160,6 +161,7 @@ def outcome_of(given: Any, inner: Outcome | None) -> Outcome:
 
     Raises:
         TypeError: If it is no response.
+        AgentStateError: If the response holds no list of messages.
         NotImplementedError: If a command does more than update the state.
     """
     commands = list(inner.commands) if inner is not None else []
@@ -175,6 +177,13 @@ def outcome_of(given: Any, inner: Outcome | None) -> Outcome:
             f"got {type(given).__name__}"
         )
         raise TypeError(message)
+    result: Any = given.result
+    if not isinstance(result, list) or not all(isinstance(m, BaseMessage) for m in result):
+        message = (
+            "a ModelResponse has to have a list of messages as its result, got "
+            f"{type(result).__name__}; pass ModelResponse(result=[AIMessage(...)])"
+        )
+        raise AgentStateError(message)
     return Outcome(given, commands)
 
 

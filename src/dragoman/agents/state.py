@@ -24,6 +24,7 @@ from dragoman.transcript.reduce import _taken, add_messages
 __all__ = [
     "AgentState",
     "AgentStateError",
+    "JumpTo",
     "OmitFromInput",
     "OmitFromOutput",
     "OmitFromSchema",

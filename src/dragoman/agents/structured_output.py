@@ -11,6 +11,7 @@ from typing_extensions import TypeVar
 
 from dragoman.errors import DragomanError
 from dragoman.messages import AIMessage
+from dragoman.tools.execute import error_text
 from dragoman.utils.function_calling import convert_to_openai_tool
 
 __all__ = [
@@ -65,7 +66,7 @@ def _reason(error: Exception) -> str:
         return "; ".join(
             f"{'.'.join(map(str, fault['loc'])) or 'value'}: {fault['msg']}" for fault in faults
         )
-    return str(error)[:1000]
+    return str(error)[:1000] if isinstance(error, ValueError) else error_text(error)
 
 
 @dataclass(init=False)
@@ -218,11 +219,12 @@ class ProviderStrategy(Generic[SchemaT]):
         """Return the answer of a reply.
 
         Raises:
-            StructuredOutputValidationError: If its text is no JSON of the schema.
+            StructuredOutputValidationError: If its text is no JSON of the schema, or a validator
+                fails.
         """
         try:
             return self.schema_spec.read(json.loads(str(message.text)))
-        except ValueError as error:
+        except Exception as error:
             raise StructuredOutputValidationError(self.schema_spec.name, error, message) from error
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, NotRequired
 import pytest
 from tests.agents.support import HI, add, call, calls, kinds, model, results, texts
 
-from dragoman.agents import AgentState, Command, create_agent
+from dragoman.agents import AgentState, AgentStateError, Command, create_agent
 from dragoman.agents.middleware import (
     AgentMiddleware,
     OmitFromInput,
@@ -202,6 +202,20 @@ async def test_jump_to_end_skips_the_model(hook, how):
     assert fake.asked == []
     assert seen == ["after_agent"]
     assert "jump_to" not in state
+
+
+@pytest.mark.parametrize("target", [["end"], "__end__", "nonsense", 5])
+def test_a_jump_to_nowhere_is_refused(target):
+    hook = before_model(lambda s, r: {"jump_to": target}, name="hook", can_jump_to=["end"])
+    with pytest.raises(AgentStateError, match=r"hook\.before_model has jump_to="):
+        create_agent(model("ok"), middleware=[hook]).invoke(HI)
+
+
+@pytest.mark.parametrize("declared", [["__end__"], ["nonsense"], "end", [["end"]]])
+def test_a_declared_jump_to_nowhere_is_refused_when_the_agent_is_made(declared):
+    hook = before_model(lambda s, r: None, name="hook", can_jump_to=declared)
+    with pytest.raises(ValueError, match=r"hook\.before_model has can_jump_to="):
+        create_agent(model("ok"), middleware=[hook])
 
 
 def test_a_jump_that_was_not_declared_is_no_jump():
