@@ -121,3 +121,15 @@ def test_an_interrupt_leaves_no_transaction_open(postgres, monkeypatch, moment):
         store.close()
         assert [m.content for m in thread.load().messages] == ["first", "third", "fourth"]
         store.delete(thread.id)
+
+
+def test_a_chain_that_does_not_lead_back_is_damage(postgres):
+    with closing(PostgresThreads(postgres.url)) as store:
+        thread = store.thread("damaged")
+        first, head = thread.append("a"), thread.append("b")
+        change = "UPDATE dragoman_entries SET parent = ? WHERE id = ?"
+        store._log.transact(lambda execute: execute(change, (int(head), int(first))), write=True)
+        for use in (thread.load, lambda: store.prune(thread.id, 1)):
+            with pytest.raises(StoreError, match="thread 'damaged' .* is damaged"):
+                use()
+        assert store.delete(thread.id)

@@ -132,6 +132,97 @@ def test_an_entry_that_cannot_be_read_is_named(tmp_path):
     assert os.path.exists(path)
 
 
+def changed(path, statement):
+    """Make a store of five appends in which `statement` was executed; return its bytes."""
+    store = SQLiteThreads(path)
+    for number in range(5):
+        store.thread("t").append(str(number))
+    store.close()
+    with sqlite3.connect(path) as connection:
+        connection.execute(statement)
+    connection.close()
+    return path.read_bytes()
+
+
+READS = {"load": lambda store: store.thread("t").load()}
+WRITES = {
+    "append": lambda store: store.thread("t").append("x"),
+    "prune": lambda store: store.prune("t", 2),
+    "fork": lambda store: store.thread("t").fork("f"),
+}
+PRUNES = {"load": READS["load"], "prune": WRITES["prune"]}
+
+
+@pytest.mark.parametrize(
+    ("statement", "uses"),
+    [
+        ("DELETE FROM dragoman_entries WHERE id = 5", READS | WRITES),
+        ("UPDATE dragoman_branches SET head = 'zz'", READS | WRITES),
+        ("UPDATE dragoman_entries SET depth = 'x' WHERE id = 5", READS | WRITES),
+        ("UPDATE dragoman_entries SET depth = 'x' WHERE id = 3", PRUNES),
+        ("UPDATE dragoman_entries SET depth = 9e999 WHERE id = 3", PRUNES),
+        ("DELETE FROM dragoman_entries WHERE id = 3", PRUNES),
+        ("DELETE FROM dragoman_entries WHERE id = 1", PRUNES),
+        ("UPDATE dragoman_entries SET thread = x'00' WHERE id = 3", PRUNES),
+        ("UPDATE dragoman_entries SET parent = 3 WHERE id = 3", PRUNES),
+        ("UPDATE dragoman_entries SET parent = 5 WHERE id = 1", PRUNES),
+    ],
+)
+def test_a_chain_that_does_not_lead_back_is_damage(tmp_path, statement, uses):
+    path = tmp_path / "threads.db"
+    before = changed(path, statement)
+    for use in uses.values():
+        store = SQLiteThreads(path)
+        with pytest.raises(StoreError, match=r"thread 't' .* is damaged: .* from a backup"):
+            use(store)
+        store.close()
+        assert path.read_bytes() == before
+    assert SQLiteThreads(path).delete("t")
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["entry_key = x'ff'", "entry_key = 5", "state = x'5b5d'", "state = 5", "messages = 99",
+     "created = 'x'"],
+)  # fmt: skip
+def test_an_entry_of_other_values_is_named(tmp_path, change):
+    path = tmp_path / "threads.db"
+    before = changed(path, f"UPDATE dragoman_entries SET {change} WHERE id = 4")
+    for use in PRUNES.values():
+        store = SQLiteThreads(path)
+        with pytest.raises(StoreError, match="entry 4 of the thread store cannot be read"):
+            use(store)
+        store.close()
+        assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("change", "ask"),
+    [
+        ("name = x'ff'", lambda store: store.thread("t").branches()),
+        ("name = 'main'", lambda store: store.thread("t").branches()),
+        ("thread = x'ff'", lambda store: store.list()),
+    ],
+)
+def test_a_name_that_is_no_text_is_a_store_error(tmp_path, change, ask):
+    path = tmp_path / "threads.db"
+    before = changed(path, f"UPDATE dragoman_branches SET {change}")
+    store = SQLiteThreads(path)
+    with pytest.raises(StoreError, match="where the UTF-8 of a name has to be"):
+        ask(store)
+    store.close()
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("version", ["'abc'", "-1", "0", "1.5", "x''", "99999999999999999999"])
+def test_a_version_that_nobody_writes_is_refused_and_untouched(tmp_path, version):
+    path = tmp_path / "threads.db"
+    before = changed(path, f"UPDATE dragoman_schema SET version = {version}")
+    with pytest.raises(StoreError, match=r"schema version .* no dragoman writes"):
+        SQLiteThreads(path).thread("t").load()
+    assert path.read_bytes() == before
+
+
 def test_first_opens_at_once_do_not_meet_a_locked_file(tmp_path, scale):
     """Every thread makes the file what it is to be, and all of them get in."""
     for number in range(20 * scale):

@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 from dragoman.errors import StoreError
-from dragoman.messages import AIMessage, HumanMessage
+from dragoman.messages import AIMessage, HumanMessage, RemoveMessage
 from dragoman.testing import ThreadStoreSuite
 from dragoman.threads import (
     MemoryThreads,
@@ -49,6 +49,26 @@ def test_limits_are_whole_numbers_from_zero(store, limit):
     for ask in (store.list, thread.load, thread.history):
         with pytest.raises(StoreError, match="limit has to be a whole number from 0"):
             ask(limit=limit)
+
+
+def test_a_limited_load_is_the_end_of_the_whole_one(store):
+    thread = store.thread(store.prefix + "limited")
+    for number in range(20):
+        thread.append(
+            [H(str(number), id=f"m{number}")], state={"a": number} if number < 3 else None
+        )
+    thread.append([H("0 new", id="m0")])
+    assert [m.content for m in thread.load(limit=3).messages] == ["17", "18", "19"]
+    for number in range(9):
+        thread.append([H(f"19 v{number}", id="m19")])
+    assert [m.content for m in thread.load(limit=3).messages] == ["17", "18", "19 v8"]
+    thread.append([RemoveMessage(id="m18")])
+    whole = thread.load()
+    assert whole.state == {"a": 2}
+    for limit in (0, 1, 2, 18, 19, 20, 10**30):
+        part = thread.load(limit=limit)
+        assert part.messages == whole.messages[max(len(whole.messages) - limit, 0) :]
+        assert (part.head, part.depth, part.state) == (whole.head, whole.depth, whole.state)
 
 
 @pytest.mark.parametrize("bad", ["", None, 5])

@@ -8,8 +8,8 @@ binary column: what is read is what was written.
 import json
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar, cast
 
 from dragoman._json import from_plain, to_plain
 from dragoman.errors import DragomanError, StoreError, short
@@ -44,7 +44,8 @@ _CHAIN = """WITH RECURSIVE chain(id, parent, depth, entry_key, created, messages
       FROM dragoman_entries WHERE id = ? AND thread = ?
     UNION ALL
     SELECT e.id, e.parent, e.depth, e.entry_key, e.created, e.messages, e.state
-      FROM dragoman_entries e JOIN chain c ON e.id = c.parent WHERE e.depth > ?
+      FROM dragoman_entries e JOIN chain c ON e.id = c.parent
+      WHERE e.thread = ? AND e.depth < c.depth
 ) SELECT id, parent, depth, entry_key, created, messages, state FROM chain ORDER BY depth DESC"""
 
 
@@ -56,8 +57,28 @@ def _state_json(state: dict[str, Any]) -> bytes:
     return json.dumps(to_plain(state, "state"), separators=(",", ":")).encode()
 
 
+def _state(data: bytes) -> dict[str, Any]:
+    state = from_plain(json.loads(data))
+    if not isinstance(state, dict):
+        message = f"expected an object of JSON, got {type(state).__name__}"
+        raise TypeError(message)
+    return cast("dict[str, Any]", state)
+
+
 def _text(data: Any) -> str:
-    return bytes(data).decode("utf-8", "surrogatepass")
+    try:
+        return data.decode("utf-8", "surrogatepass")
+    except (AttributeError, UnicodeDecodeError) as error:
+        message = f"the thread store holds {short(data)} where the UTF-8 of a name has to be"
+        raise StoreError(message) from error
+
+
+def _damaged(thread: bytes, head: object) -> StoreError:
+    message = (
+        f"thread {short(_text(thread))} of the thread store is damaged: entry {short(head)} does not "
+        "lead back to the first one; restore the database from a backup, or delete the thread"
+    )
+    return StoreError(message)
 
 
 class SQLLog:
@@ -97,10 +118,16 @@ class SQLLog:
         """Return the version of the tables, 0 if there are none yet.
 
         Raises:
-            StoreError: If it is newer than this code.
+            StoreError: If it is newer than this code, or no version at all.
         """
         rows = execute("SELECT version FROM dragoman_schema", ())
-        version = int(rows[0][0]) if rows else 0
+        version: Any = rows[0][0] if rows else 0
+        if not isinstance(version, int) or version < len(rows):
+            message = (
+                f"the thread store has the schema version {short(version)}, which no dragoman "
+                "writes; restore the database from a backup"
+            )
+            raise StoreError(message)
         if version > SCHEMA_VERSION:
             message = (
                 f"the thread store has schema version {version}, this dragoman knows "
@@ -148,13 +175,16 @@ class SQLLog:
             "ON CONFLICT (thread, name) DO UPDATE SET updated = excluded.updated",
             (*ids, time.time()),
         )
-        head = execute("SELECT head FROM dragoman_branches WHERE thread = ? AND name = ?", ids)[0][
-            0
-        ]
-        if head is None:
-            return None, 0
-        depth = execute("SELECT depth FROM dragoman_entries WHERE id = ?", (head,))
-        return head, int(depth[0][0]) if depth else 0
+        head = self._head(execute, ids, None)
+        return head, 0 if head is None else self._depth(execute, ids[0], head)
+
+    def _depth(self, execute: Execute, thread: bytes, head: int) -> int:
+        rows = execute(
+            "SELECT depth FROM dragoman_entries WHERE id = ? AND thread = ?", (head, thread)
+        )
+        if not rows or not isinstance(rows[0][0], int):
+            raise _damaged(thread, head)
+        return rows[0][0]
 
     def _hold(self, execute: Execute, thread: bytes) -> None:
         """Let nobody else move, fork or delete branches of a thread until the transaction ends."""
@@ -191,6 +221,7 @@ class SQLLog:
             if head is None:
                 message = f"there is nothing to fork in branch {short(branch)}"
                 raise StoreError(message)
+            self._depth(execute, ids[0], head)
             taken = execute(
                 "SELECT 1 FROM dragoman_branches WHERE thread = ? AND name = ?",
                 (ids[0], _bytes(name)),
@@ -238,7 +269,7 @@ class SQLLog:
             head = self._head(execute, ids, None)
             if head is None:
                 return 0
-            messages, state = fold_entries(reversed(list(self._walk(execute, ids[0], head, None))))
+            messages, state = fold_entries(reversed(self._chain(execute, ids[0], head)))
             kept = shorten(messages)
             self._insert(execute, ids, None, 1, None, messages_to_json(kept), _state_json(state))
             execute(
@@ -269,38 +300,23 @@ class SQLLog:
             raise StoreError(message)
         return number
 
-    def entries(self, thread: str, branch: str, at: str | None, limit: int | None) -> list[Entry]:
-        """Return entries, the newest first; with `limit` only as many as hold that many messages."""
+    def entries(self, thread: str, branch: str, at: str | None) -> list[Entry]:
+        """Return the entries that lead to a head, the newest first."""
         ids = _bytes(thread), _bytes(branch)
 
         def work(execute: Execute) -> list[Entry]:
             head = self._head(execute, ids, at)
-            if head is None:
-                return []
-            return list(self._walk(execute, ids[0], head, limit))
+            return [] if head is None else self._chain(execute, ids[0], head)
 
         return self.transact(work, write=False)
 
-    def _walk(
-        self, execute: Execute, thread: bytes, head: int, limit: int | None
-    ) -> Iterator[Entry]:
-        top = int(execute("SELECT depth FROM dragoman_entries WHERE id = ?", (head,))[0][0])
-        # A limited read goes back in growing steps and stops as soon as enough is there.
-        step = top if limit is None else max(limit, 8)
-        found = 0
-        while top > 0:
-            floor = max(top - step, 0)
-            parent: int | None = None
-            for row in execute(_CHAIN, (head, thread, floor)):
-                entry = _entry(row)
-                yield entry
-                # A removal takes itself and what it removes off the count.
-                found += sum(1 if m.type != "remove" else -1 for m in entry.messages)
-                parent = row[1]
-            if parent is None or (limit is not None and found >= limit):
-                return
-            head = parent
-            top, step = floor, step * 2
+    def _chain(self, execute: Execute, thread: bytes, head: int) -> list[Entry]:
+        entries = [_entry(row) for row in execute(_CHAIN, (head, thread, thread))]
+        # Depths that fall by one to a first without parent: nothing is missing, and no row is met twice.
+        depths = [entry.depth for entry in entries]
+        if not entries or entries[-1].parent is not None or depths != [*range(len(entries), 0, -1)]:
+            raise _damaged(thread, head)
+        return entries
 
     def branches(self, thread: str) -> dict[str, str]:
         """Return the branches of a thread: name to head."""
@@ -353,12 +369,12 @@ def _entry(row: Row) -> Entry:
         return Entry(
             head=str(id_val),
             parent=None if parent is None else str(parent),
-            depth=int(depth),
+            depth=depth,
             key=None if key is None else _text(key),
             created=float(created),
-            messages=list(messages_from_json(bytes(messages))),
-            state=from_plain(json.loads(bytes(state))),
+            messages=list(messages_from_json(messages)),
+            state=_state(state),
         )
-    except (DragomanError, ValueError, TypeError) as error:
+    except (DragomanError, ValueError, TypeError, RecursionError) as error:
         message = f"entry {id_val} of the thread store cannot be read"
         raise StoreError(message) from error

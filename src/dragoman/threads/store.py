@@ -52,8 +52,8 @@ class Log(Protocol):
         """Append one entry to a branch and return its id."""
         ...
 
-    def entries(self, thread: str, branch: str, at: str | None, limit: int | None) -> list[Entry]:
-        """Return entries, the newest first."""
+    def entries(self, thread: str, branch: str, at: str | None) -> list[Entry]:
+        """Return the entries that lead to a head, the newest first."""
         ...
 
     def fork(self, thread: str, branch: str, name: str, at: str | None) -> None:
@@ -119,16 +119,16 @@ class Thread(_Twins):
 
         Args:
             at: An earlier head, for the state at that time.
-            limit: The most messages wanted: the newest ones; older entries are not read.
+            limit: The most messages wanted: the last of the history.
 
         Raises:
             StoreError: If `at` is no head of this thread, or the store cannot be read.
         """
         _check_limit(limit)
-        entries = self._log.entries(self.id, self.branch, at, limit)
+        entries = self._log.entries(self.id, self.branch, at)
         messages, state = fold_entries(reversed(entries))
         if limit is not None:
-            messages = messages[len(messages) - limit :] if limit < len(messages) else messages
+            messages = messages[max(len(messages) - limit, 0) :]
         if not entries:
             return Snapshot([], None, 0, {})
         return Snapshot(messages, entries[0].head, entries[0].depth, state)
@@ -176,7 +176,7 @@ class Thread(_Twins):
     def history(self, limit: int | None = None) -> list[Entry]:
         """Return the appends of this branch, the newest first."""
         _check_limit(limit)
-        entries = self._log.entries(self.id, self.branch, None, None)
+        entries = self._log.entries(self.id, self.branch, None)
         return entries if limit is None else entries[:limit]
 
     async def aload(self, at: str | None = None, limit: int | None = None) -> Snapshot:
