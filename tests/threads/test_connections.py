@@ -21,6 +21,10 @@ class Fake:
         self.closed.append(self)
 
 
+def mine(held, connect):
+    return held.use(connect, lambda connection: connection)
+
+
 def in_thread(work):
     thread = threading.Thread(target=work)
     thread.start()
@@ -34,40 +38,67 @@ def test_a_thread_has_one_connection_and_takes_it_along():
         made.append(None)
         return Fake(closed)
 
-    mine = held.mine(connect)
-    assert held.mine(connect) is mine
+    first = mine(held, connect)
+    assert mine(held, connect) is first
     for number in (1, 2, 3):
-        in_thread(lambda: held.mine(connect))
+        in_thread(lambda: mine(held, connect))
         gc.collect()
         assert len(closed) == number
-    assert mine not in closed
+    assert first not in closed
     held.close()
     held.close()
-    assert closed[-1] is mine
+    assert closed[-1] is first
     assert len(closed) == len(made) == 4
 
 
 def test_a_closed_or_dropped_one_is_made_again():
     closed, held = [], Connections()
-    first = held.mine(lambda: Fake(closed))
+    first = mine(held, lambda: Fake(closed))
     held.drop()
-    second = held.mine(lambda: Fake(closed))
+    second = mine(held, lambda: Fake(closed))
     held.close()
-    third = held.mine(lambda: Fake(closed))
+    third = mine(held, lambda: Fake(closed))
     assert closed == [first, second]
     del held
     gc.collect()
     assert closed == [first, second, third]
 
 
+def test_a_connection_in_use_is_closed_when_its_user_is_done():
+    closed, held, closer = [], Connections(), threading.Thread(target=lambda: held.close())
+
+    def use(connection):
+        closer.start()
+        closer.join(0.1)
+        assert closed == []
+        return connection
+
+    used = held.use(lambda: Fake(closed), use)
+    closer.join()
+    assert closed == [used]
+    assert mine(held, lambda: Fake(closed)) is not used
+
+
+def test_a_fork_leaves_a_connection_that_was_in_use(monkeypatch):
+    closed, held = [], Connections()
+
+    def fork(connection):
+        parent = os.getpid()
+        monkeypatch.setattr(os, "getpid", lambda: parent + 1)
+        in_thread(held.close)  # it would wait for a user who is in the parent
+        return connection
+
+    assert held.use(lambda: Fake(closed), fork) not in closed
+
+
 def test_a_fork_makes_its_own_and_leaves_its_parent_s_alone(monkeypatch):
     closed, held = [], Connections()
-    mine = held.mine(lambda: Fake(closed))
+    ours = mine(held, lambda: Fake(closed))
     parent = os.getpid()
     monkeypatch.setattr(os, "getpid", lambda: parent + 1)
-    theirs = held.mine(lambda: Fake(closed))
+    theirs = mine(held, lambda: Fake(closed))
     gc.collect()
-    assert theirs is not mine
+    assert theirs is not ours
     held.close()
     assert closed == [theirs]
 

@@ -130,6 +130,6 @@ def test_a_chain_that_does_not_lead_back_is_damage(postgres):
         change = "UPDATE dragoman_entries SET parent = ? WHERE id = ?"
         store._log.transact(lambda execute: execute(change, (int(head), int(first))), write=True)
         for use in (thread.load, lambda: store.prune(thread.id, 1)):
-            with pytest.raises(StoreError, match="thread 'damaged' .* is damaged"):
+            with pytest.raises(StoreError, match=r"thread 'damaged' .* is damaged"):
                 use()
         assert store.delete(thread.id)

@@ -115,6 +115,26 @@ def test_writers_in_many_threads_lose_nothing(store, scale):  # B93
         assert mine == [f"{n}/{number}/{part}" for number in range(each) for part in "ab"]
 
 
+def test_a_store_closed_beside_writers_loses_nothing(store, scale):
+    thread_id, each, errors = store.prefix + "closed", 40 * scale, []
+
+    def write():
+        try:
+            for _ in range(each):
+                store.thread(thread_id).append([H("x")])
+        except Exception as error:
+            errors.append(error)
+
+    writers = [threading.Thread(target=write) for _ in range(4)]
+    for writer in writers:
+        writer.start()
+    while any(writer.is_alive() for writer in writers):
+        store.close()
+        writers[-1].join(0.001)
+    assert errors == []
+    assert len(store.thread(thread_id).load().messages) == 4 * each
+
+
 def test_pruning_beside_a_writer_loses_nothing(store, scale):
     thread_id, each, errors = store.prefix + "pruned", 50 * scale, []
     store.thread(thread_id).append([H("seed")])

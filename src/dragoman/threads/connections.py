@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 __all__ = ["Connections", "Held"]
 
 C = TypeVar("C")
+T = TypeVar("T")
 
 _inherited: list[Any] = []
 """What came with a fork: closing it, or letting it be collected, would reach into the parent."""
@@ -19,25 +20,31 @@ class Held(Generic[C]):
 
     The drivers' own connections warn when they are collected open, and SQLite's and PostgreSQL's
     would each stay open for as long as a list of all of them exists.
+
+    Whoever uses the connection has the lock: SQLite's crashes if it is closed inside a statement.
     """
 
-    __slots__ = ("__weakref__", "connection", "is_closed", "process")
+    __slots__ = ("__weakref__", "connection", "is_closed", "lock", "process")
 
     def __init__(self, connection: C) -> None:
         self.connection: C = connection
         self.is_closed: bool = False
+        self.lock = threading.RLock()
         self.process: int = os.getpid()
 
     def close(self) -> None:
-        """Close the connection; a second time does nothing."""
+        """Close the connection when nobody uses it; a second time does nothing."""
         if self.is_closed:
             return
-        self.is_closed = True
         connection: Any = self.connection
-        if self.process == os.getpid():
-            connection.close()
-        else:
+        if self.process != os.getpid():  # its lock came with the fork too, and may be held for ever
+            self.is_closed = True
             _inherited.append(connection)
+            return
+        with self.lock:
+            if not self.is_closed:
+                self.is_closed = True
+                connection.close()
 
     def __del__(self) -> None:
         self.close()
@@ -56,18 +63,26 @@ class Connections(Generic[C]):
         # Weak, so that a thread that ends takes its connection with it.
         self._all: weakref.WeakSet[Held[C]] = weakref.WeakSet()
 
-    def mine(self, connect: Callable[[], C]) -> C:
-        """Return the connection of this thread, made by `connect` if there is none."""
+    def use(self, connect: Callable[[], C], work: Callable[[C], T]) -> T:
+        """Return what `work` gives with this thread's connection, which nobody closes meanwhile.
+
+        If there is none, `connect` makes it.
+        """
+        while True:
+            held = self._held(connect)
+            with held.lock:
+                if not held.is_closed:
+                    return work(held.connection)
+
+    def _held(self, connect: Callable[[], C]) -> Held[C]:
         if self._process != os.getpid():
             self._renew()
         held: Held[C] | None = getattr(self._mine, "held", None)
         if held is None or held.is_closed:
-            connection = connect()
-            held = self._mine.held = Held(connection)
+            held = self._mine.held = Held(connect())
             with self._lock:
                 self._all.add(held)
-            return connection
-        return held.connection
+        return held
 
     def drop(self) -> None:
         """Close the connection of this thread; the next call makes a new one."""
@@ -76,7 +91,7 @@ class Connections(Generic[C]):
             held.close()
 
     def close(self) -> None:
-        """Close the connections of all threads; later calls make new ones."""
+        """Close the connections of all threads, each after its transaction; later calls make new ones."""
         with self._lock:
             every = list(self._all)
             self._all.clear()

@@ -6,6 +6,7 @@ a key for that, so that one which was committed unseen is not repeated.
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeVar
 from uuid import uuid4
 
@@ -39,13 +40,6 @@ class PostgresLog(SQLLog):
         self._retry_s = retry_s
         self._connections: Connections[Any] = Connections()
         self._prepared = False
-
-    def _connection(self) -> Any:
-        connection = self._connections.mine(self._connect)
-        if not self._is_idle(connection):
-            self._connections.drop()
-            connection = self._connections.mine(self._connect)
-        return connection
 
     def _is_idle(self, connection: Any) -> bool:
         """Return whether a connection can begin a transaction; a lost or closed one cannot."""
@@ -83,7 +77,7 @@ class PostgresLog(SQLLog):
         pause = 0.05
         while True:
             try:
-                return self._once(work)
+                return self._connections.use(self._connect, partial(self._once, work=work))
             except (self._psycopg.OperationalError, self._psycopg.InterfaceError) as error:
                 self._connections.drop()
                 if time.monotonic() + pause > deadline:
@@ -93,8 +87,10 @@ class PostgresLog(SQLLog):
             except self._psycopg.Error as error:
                 raise StoreError(_problem(error)) from error
 
-    def _once(self, work: Callable[[Execute], T]) -> T:
-        connection = self._connection()
+    def _once(self, connection: Any, work: Callable[[Execute], T]) -> T:
+        if not self._is_idle(connection):  # a signal handler came between another transaction
+            message = "the connection is busy"
+            raise self._psycopg.OperationalError(message)
         try:
             with connection.transaction(), connection.cursor() as cursor:
                 return work(_executor(cursor))

@@ -8,7 +8,8 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -53,13 +54,6 @@ class SQLiteLog(SQLLog):
         self._memory = threading.RLock() if path == ":memory:" else None
         self._shared: Held[sqlite3.Connection] | None = None
 
-    def _connection(self) -> sqlite3.Connection:
-        if self._memory is None:
-            return self._connections.mine(self._opened)
-        if self._shared is None:
-            self._shared = Held(self._opened())
-        return self._shared.connection
-
     def _opened(self) -> sqlite3.Connection:
         """Return a new connection, tried again while others make the file what it is to be.
 
@@ -103,9 +97,13 @@ class SQLiteLog(SQLLog):
         return connection
 
     def transact(self, work: Callable[[Execute], T], *, write: bool) -> T:
+        once = partial(_transact, work=work, write=write)
         try:
-            with self._memory or nullcontext():
-                return _transact(self._connection(), work, write=write)
+            if self._memory is None:
+                return self._connections.use(self._opened, once)
+            with self._memory:
+                self._shared = self._shared or Held(self._opened())
+                return once(self._shared.connection)
         except sqlite3.Error as error:
             message = f"the thread store {self._path} cannot be used: {error}"
             raise StoreError(message) from error
@@ -122,7 +120,7 @@ def _executor(connection: sqlite3.Connection) -> Execute:
     return execute
 
 
-def _transact(connection: sqlite3.Connection, work: Callable[[Execute], T], *, write: bool) -> T:
+def _transact(connection: sqlite3.Connection, *, work: Callable[[Execute], T], write: bool) -> T:
     if connection.in_transaction:
         message = "a signal handler or finalizer came between another transaction of its OS thread"
         raise sqlite3.OperationalError(message)
