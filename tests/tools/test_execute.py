@@ -6,11 +6,13 @@ import time
 from typing import Annotated, Any
 
 import pytest
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from dragoman._door import ASYNC
 from dragoman.messages import AIMessage, ToolMessage
 from dragoman.tools import (
     InjectedToolArg,
+    StructuredTool,
     ToolException,
     aexecute_tool_calls,
     execute_tool_calls,
@@ -292,3 +294,70 @@ def test_what_an_object_shows_is_the_same_in_each_run(is_async):
 
     content = run(reply(("itself", {"n": 1})), [itself], is_async=is_async)[0].content
     assert content == "<function double>"
+
+
+class Named(BaseModel):
+    n: int
+    user: Annotated[str, InjectedToolArg] = Field("anon", alias="usr")
+
+
+class Chosen(BaseModel):
+    n: int
+    user: Annotated[str, InjectedToolArg] = Field(
+        "anon", validation_alias=AliasChoices("usr", "u2")
+    )
+
+
+class ByName(Chosen):
+    model_config = ConfigDict(populate_by_name=True)
+
+
+@both
+@pytest.mark.parametrize("schema", [Named, Chosen, ByName])
+@pytest.mark.parametrize("name", ["user", "usr", "u2"])
+def test_no_alias_of_an_injected_argument_is_the_models_to_set(is_async, schema, name):
+    whoami = StructuredTool.from_function(
+        lambda n, user: f"{user}{n}", name="whoami", description="Tell.", args_schema=schema
+    )
+    message = reply(("whoami", {"n": 1, name: "evil"}))
+    (real,) = run(message, [whoami], is_async=is_async, injected={"user": "ada"})
+    assert real.content == "ada1"
+    (none_given,) = run(message, [whoami], is_async=is_async)
+    assert none_given.content == "anon1"
+
+
+@both
+def test_the_models_keywords_set_no_parameter_of_the_tools_own(is_async):
+    def whoami(
+        n: int,
+        user: Annotated[str, InjectedToolArg] = "anon",
+        callbacks: Any = None,
+        run_manager: Any = None,
+        **kwargs: Any,
+    ) -> list[Any]:
+        """Tell."""
+        return [n, user, "evil" in (callbacks, run_manager), kwargs]
+
+    names = ("n", "user", "callbacks", "run_manager", "more")
+    message = reply(("whoami", {"n": 1, "kwargs": dict.fromkeys(names, "evil")}))
+    (real,) = run(message, [whoami], is_async=is_async, injected={"user": "ada"})
+    assert real.content == '[1, "ada", false, {"more": "evil"}]'
+
+
+@both
+def test_what_a_run_supplies_is_not_the_models_to_set_whatever_the_schema(is_async):
+    def show(n: int, run_manager: Any = None, callbacks: Any = None) -> list[Any]:
+        return [n, "evil" in (run_manager, callbacks)]
+
+    made = StructuredTool.from_function(
+        show,
+        description="Show.",
+        args_schema={
+            "title": "show",
+            "type": "object",
+            "properties": {"n": {"type": "integer"}},
+        },
+    )
+    message = reply(("show", {"n": 1, "run_manager": "evil", "callbacks": "evil"}))
+    (result,) = run(message, [made], is_async=is_async)
+    assert result.content == "[1, false]"

@@ -1,30 +1,62 @@
 """Arguments of a tool: from what the model or the caller gave to what the function gets."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
+
+from pydantic import AliasChoices, AliasPath
 
 from dragoman.errors import MessageError
 from dragoman.tools.inject import InjectedToolCallId
-from dragoman.tools.schema import is_hidden, wants_of
+from dragoman.tools.schema import field_marks, is_hidden, wants_of
 
 if TYPE_CHECKING:
     from dragoman.tools.base import BaseTool
 
-__all__ = ["injected_names", "parse_input"]
+__all__ = ["injected_names", "parse_input", "with_injected"]
 
 
 def injected_names(tool: "BaseTool") -> frozenset[str]:
-    """Return the names under which injected arguments arrive.
+    """Return all names under which injected arguments arrive: those of parameters, and aliases."""
+    return frozenset(_injected_keys(tool))
 
-    Whoever runs a model's call drops what the model put there, before adding the real values.
+
+def with_injected(
+    tool: "BaseTool", given: Mapping[str, Any], values: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the arguments of a model's call with the injected `values` in place of the model's.
+
+    What the model put under any name of an injected argument is dropped. Values are named by the
+    parameter or by an alias of it; those that the tool does not take are left out.
     """
+    keys = _injected_keys(tool)
+    kept = {name: value for name, value in given.items() if name not in keys}
+    return kept | {keys[name]: value for name, value in values.items() if name in keys}
+
+
+def _injected_keys(tool: "BaseTool") -> dict[str, str]:
+    """Return for each name of an injected argument the one under which its value is taken."""
+    keys = {name: name for name in tool._injected_args_keys}
     schema: Any = tool.args_schema
-    names = set(tool._injected_args_keys)
     if schema is not None and not isinstance(schema, dict):
         for name, field in schema.model_fields.items():
             if is_hidden(field):
-                names.update({name, field.alias or name})
-    return frozenset(names)
+                keys.update(dict.fromkeys(_names(name, field), _key(schema, name, field)))
+    return keys
+
+
+def _names(name: str, field: Any) -> list[str]:
+    """Return the names under which a model takes a field, its own last."""
+    alias = field.validation_alias or field.alias
+    choices = alias.choices if isinstance(alias, AliasChoices) else [alias]
+    aliases = [one.path[0] if isinstance(one, AliasPath) else one for one in choices]
+    return [*(one for one in (*aliases, field.alias) if isinstance(one, str)), name]
+
+
+def _key(schema: Any, name: str, field: Any) -> str:
+    """Return the name under which a model is given a field."""
+    config = schema.model_config
+    by_name = config.get("populate_by_name") or config.get("validate_by_name")
+    return name if by_name else _names(name, field)[0]
 
 
 def parse_input(tool: "BaseTool", given: Any, tool_call_id: str | None) -> Any:
@@ -52,7 +84,7 @@ def parse_input(tool: "BaseTool", given: Any, tool_call_id: str | None) -> Any:
         return {}
     if isinstance(given, str):
         name, field = next(iter(schema.model_fields.items()))
-        schema.model_validate({field.alias or name: given})
+        schema.model_validate({_key(schema, name, field): given})
         return given
     values = dict(given) if isinstance(given, Mapping) else given
     if isinstance(values, dict):
@@ -85,16 +117,17 @@ def _add_call_id(schema: Any, values: dict[str, Any], tool_call_id: str | None) 
                 "with a full model ToolCall of the form: {'args': {...}, 'name': '...', "
                 "'type': 'tool_call', 'tool_call_id': '...'}"
             )
-        # The model cannot set it: what it gave under this name is replaced.
-        values[field.alias or name] = tool_call_id
+        # The model cannot set it: what it gave under its names is replaced.
+        for given_name in _names(name, field):
+            values.pop(given_name, None)
+        values[_key(schema, name, field)] = tool_call_id
 
 
 def _is_call_id(field: Any) -> bool:
-    marks = [*field.metadata, *get_args(field.annotation)]
     return any(
         isinstance(mark, InjectedToolCallId)
         or (isinstance(mark, type) and issubclass(mark, InjectedToolCallId))
-        for mark in marks
+        for mark in field_marks(field)
     )
 
 

@@ -25,6 +25,7 @@ from dragoman.tools.inject import DirectlyInjectedToolArg, InjectedToolArg, Inje
 from dragoman.tools.schema import (
     FILTERED_ARGS,
     Wants,
+    check_injected,
     create_schema_from_function,
     visible_schema,
     wants_of,
@@ -111,6 +112,7 @@ class BaseTool(RunnableSerializable[str | dict[str, Any] | ToolCall, Any], ABC):
 
         Raises:
             TypeError: If `args_schema` is no pydantic class and no JSON Schema dict.
+            SchemaAnnotationError: If an injected argument in it could be set by the model.
         """
         schema = kwargs.get("args_schema")
         if schema is not None and not isinstance(schema, dict):
@@ -121,6 +123,7 @@ class BaseTool(RunnableSerializable[str | dict[str, Any] | ToolCall, Any], ABC):
                     f"Got: {schema}."
                 )
                 raise TypeError(message)
+            check_injected(schema)
         super().__init__(**kwargs)
 
     def __getstate__(self) -> dict[Any, Any]:
@@ -311,7 +314,9 @@ class BaseTool(RunnableSerializable[str | dict[str, Any] | ToolCall, Any], ABC):
                 return (), arguments
             rest = arguments.pop(wants.positional, None) or () if wants.positional else ()
             more = arguments.pop(wants.keywords, None) or {} if wants.keywords else {}
-            return tuple(rest), {**arguments, **more}
+            # A parameter of its own is none of the `**kwargs`, least of all an injected one.
+            kept = {key: more[key] for key in more if key not in (*wants.named, *FILTERED_ARGS)}
+            return tuple(rest), {**kept, **arguments}
         message = f"Tool input must be a str or a dict of arguments, got `{type(parsed).__name__}`"
         raise TypeError(message)
 
@@ -326,7 +331,7 @@ class BaseTool(RunnableSerializable[str | dict[str, Any] | ToolCall, Any], ABC):
     def _injected_args_keys(self) -> frozenset[str]:
         """The parameters of the function that are injected."""
         function = self._sync_function() or self._async_function()
-        return wants_of(function).injected if function is not None else frozenset()
+        return frozenset(wants_of(function).injected) if function is not None else frozenset()
 
 
 class BaseToolkit(BaseModel, ABC):

@@ -13,4 +13,8 @@ class ToolException(DragomanError):  # noqa: N818 - the established name
 
 
 class SchemaAnnotationError(TypeError):
-    """`args_schema` of a tool class is annotated as an object, and must be a class."""
+    """A tool's arguments are annotated in a way that cannot be kept.
+
+    `args_schema` of a tool class is annotated as an object and not as a class, or an injected
+    argument stands where the model could set it.
+    """

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from dragoman._door import ASYNC, SYNC, Door, run
 from dragoman.messages import AIMessage, ToolCall, ToolMessage
-from dragoman.tools.arguments import injected_names
+from dragoman.tools.arguments import with_injected
 from dragoman.tools.base import BaseTool
 from dragoman.tools.convert import tool as make_tool
 
@@ -119,10 +119,7 @@ class Runner:
             names = ", ".join(self.tools)
             text = f"Error: {call['name']} is not a valid tool, try one of [{names}]."
             return [_failed(call, text)]
-        hidden = injected_names(tool)
-        args = {key: value for key, value in call["args"].items() if key not in hidden}
-        given_values = self.injected_for(tool, call)
-        args |= {key: value for key, value in given_values.items() if key in hidden}
+        args = with_injected(tool, call["args"], self.injected_for(tool, call))
         given = {"type": "tool_call", "name": tool.name, "args": args, "id": call["id"] or ""}
         task = asyncio.current_task() if door.is_async else None
         try:

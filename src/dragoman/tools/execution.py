@@ -163,6 +163,7 @@ async def _called(
     named = _completed(
         function, kwargs, child, manager, is_async=door.is_async, in_thread=in_thread
     )
+    args = (*_by_place(function, named, before_others=bool(args)), *args)
     token = None if child is None else var_child_runnable_config.set(child)
     try:
         if in_thread:
@@ -190,10 +191,26 @@ def _completed(
         manager = (AsyncToolRun if is_async else ToolRun).get_noop_manager()
     if in_thread and hasattr(manager, "get_sync"):
         manager = manager.get_sync()
-    if wants.run_manager and "run_manager" not in named:
+    if wants.run_manager:
         named["run_manager"] = manager
-    if wants.callbacks and "callbacks" not in named:
+    if wants.callbacks:
         named["callbacks"] = manager.get_child()
     for name in wants.config:
         named[name] = ensure_config(config)
     return named
+
+
+def _by_place(
+    function: Callable[..., Any], named: dict[str, Any], *, before_others: bool
+) -> list[Any]:
+    """Take out of `named` and return the arguments that have to be given by place, in order.
+
+    Those are the ones that cannot be given by name, and all that stand before others by place.
+    """
+    wants = wants_of(function)
+    taken: list[Any] = []
+    for name in wants.ordered:
+        if name not in named or not (before_others or name in wants.only_by_place):
+            break
+        taken.append(named.pop(name))
+    return taken

@@ -84,7 +84,8 @@ def message_content(content: Any) -> Any:
 
 def _is_block(item: Any) -> bool:
     if isinstance(item, dict):
-        return item.get("type") in TOOL_MESSAGE_BLOCK_TYPES
+        kind = item.get("type")
+        return isinstance(kind, str) and kind in TOOL_MESSAGE_BLOCK_TYPES
     return isinstance(item, str)
 
 

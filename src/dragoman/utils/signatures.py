@@ -14,8 +14,15 @@ from types import UnionType
 from typing import Annotated, Any, get_args, get_origin
 
 from dragoman.errors import MessageError
+from dragoman.utils.typed_dicts import is_typed_dict
 
-__all__ = ["function_name", "is_injected", "model_from_function", "parameter_types"]
+__all__ = [
+    "function_name",
+    "injection_marks",
+    "is_injected",
+    "model_from_function",
+    "parameter_types",
+]
 
 INJECTED_MARK = "__injected_tool_arg__"
 # Filled by whoever runs the tool; never shown to a model.
@@ -40,14 +47,25 @@ def is_injected(annotation: Any) -> bool:
     True for `Annotated[T, InjectedToolArg]` (class or instance), for classes marked as injected,
     and for unions and Annotated types that hold one.
     """
+    return bool(injection_marks(annotation))
+
+
+def injection_marks(annotation: Any) -> tuple[Any, ...]:
+    """Return the marks of an injected argument: what stands in `Annotated`, or a marked class.
+
+    They are looked for through unions and nested `Annotated`, not inside containers.
+    """
     origin = get_origin(annotation)
     if origin is Annotated:
         inner, *marks = get_args(annotation)
-        return any(_is_mark(mark) for mark in marks) or is_injected(inner)
-    if _is_mark(annotation) or _is_mark(origin):
-        return True
-    is_union = origin is typing.Union or origin is UnionType
-    return is_union and any(is_injected(item) for item in get_args(annotation))
+        return (*(mark for mark in marks if _is_mark(mark)), *injection_marks(inner))
+    if _is_mark(annotation):
+        return (annotation,)
+    if _is_mark(origin):
+        return (origin,)
+    if origin is typing.Union or origin is UnionType:
+        return tuple(mark for item in get_args(annotation) for mark in injection_marks(item))
+    return ()
 
 
 def _is_mark(value: Any) -> bool:
@@ -66,8 +84,8 @@ def parameter_types(function: Any) -> dict[str, Any]:
     One that cannot be evaluated stays a string.
     """
     inner = _unwrap(function)
-    target = inner.__init__ if isinstance(inner, type) else inner
-    if not inspect.isroutine(target) and callable(target):
+    target = inner.__init__ if isinstance(inner, type) and not is_typed_dict(inner) else inner
+    if not inspect.isroutine(target) and not isinstance(target, type) and callable(target):
         target = type(target).__call__
     try:
         return typing.get_type_hints(target, include_extras=True)
