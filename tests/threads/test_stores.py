@@ -1,5 +1,6 @@
 """Every store conforms: memory, SQLite, PostgreSQL; and what else they have in common."""
 
+import datetime as dt
 import threading
 import time
 from uuid import uuid4
@@ -43,7 +44,7 @@ class TestStores(ThreadStoreSuite):  # B87, B91, B93
         return self._store
 
 
-@pytest.mark.parametrize("limit", [-1, "1", 0.5])
+@pytest.mark.parametrize("limit", [-1, "1", 0.5, True])
 def test_limits_are_whole_numbers_from_zero(store, limit):
     thread = store.thread(f"{store.prefix}x")
     for ask in (store.list, thread.load, thread.history):
@@ -71,10 +72,50 @@ def test_a_limited_load_is_the_end_of_the_whole_one(store):
         assert (part.head, part.depth, part.state) == (whole.head, whole.depth, whole.state)
 
 
+def test_a_limit_may_be_larger_than_any_number_of_the_database(store):
+    thread = store.thread(store.prefix + "x")
+    thread.append("x")
+    assert store.list(store.prefix, limit=10**30) == [thread.id]
+    assert len(thread.load(limit=10**30).messages) == len(thread.history(limit=10**30)) == 1
+
+
 @pytest.mark.parametrize("bad", ["", None, 5])
 def test_ids_have_to_be_texts(store, bad):
-    with pytest.raises(StoreError, match="non-empty text"):
-        store.thread(bad)
+    for use in (store.thread, store.delete, lambda thread_id: store.prune(thread_id, 1)):
+        with pytest.raises(StoreError, match="non-empty text"):
+            use(bad)
+
+
+def test_names_and_keys_have_to_be_texts_and_state_a_dict(store):
+    thread = store.thread(store.prefix + "x")
+    thread.append("x")
+    for use in (
+        lambda: store.thread(thread.id, branch=5),
+        lambda: store.prune(thread.id, 1, branch=None),
+        lambda: store.list(prefix=5),
+        lambda: thread.fork(5),
+        lambda: thread.append("y", key=5),
+        lambda: thread.append("y", expect=5),
+    ):
+        with pytest.raises(StoreError, match="has to be a text"):
+            use()
+    for state in (5, [], "", [("a", 1)]):
+        with pytest.raises(StoreError, match="state has to be a dict"):
+            thread.append("y", state=state)
+    assert thread.load().messages == [H("x")]
+    assert list(thread.branches()) == ["main"]
+
+
+@pytest.mark.parametrize("before", [None, "x", True, float("nan"), 10**400, dt.date(2026, 1, 1)])
+def test_a_time_is_seconds_since_the_epoch(store, before):
+    thread = store.thread(store.prefix + "x")
+    thread.append("x")
+    with pytest.raises(StoreError, match="seconds since the epoch"):
+        store.prune_before(before)
+    if before is not None:
+        with pytest.raises(StoreError, match="seconds since the epoch"):
+            store.list(before=before)
+    assert store.list(thread.id) == [thread.id]
 
 
 def test_a_thread_is_a_chat_history(store):

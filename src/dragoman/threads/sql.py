@@ -39,6 +39,8 @@ _STEPS: tuple[tuple[str, ...], ...] = (
 )
 SCHEMA_VERSION = len(_STEPS)
 
+_MOST = 2**63 - 1  # more do not go into a statement
+
 _CHAIN = """WITH RECURSIVE chain(id, parent, depth, entry_key, created, messages, state) AS (
     SELECT id, parent, depth, entry_key, created, messages, state
       FROM dragoman_entries WHERE id = ? AND thread = ?
@@ -343,11 +345,11 @@ class SQLLog:
         statement += " GROUP BY thread"
         if before is not None:
             statement += " HAVING MAX(updated) < ?"
-            values.append(before)
+            values.append(float(before))
         statement += " ORDER BY thread"
         if limit is not None:
             statement += " LIMIT ?"
-            values.append(limit)
+            values.append(min(limit, _MOST))
 
         def work(execute: Execute) -> list[str]:
             return [_text(row[0]) for row in execute(statement, values)]

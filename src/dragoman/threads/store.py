@@ -6,9 +6,10 @@ with an `a` in front, which runs the same body in a worker thread.
 """
 
 import asyncio
+import sys
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 from dragoman.errors import StoreError, short
 from dragoman.messages import BaseMessage, convert_to_messages
@@ -97,9 +98,28 @@ class _Twins:
         return await asyncio.to_thread(partial(function, *args, **kwargs))
 
 
-def _check_limit(limit: int | None) -> None:
-    if limit is not None and (not isinstance(limit, int) or limit < 0):
-        message = f"limit has to be a whole number from 0, got {short(limit)}"
+def _check_count(value: Any, what: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        message = f"{what} has to be a whole number from 0, got {short(value)}"
+        raise StoreError(message)
+
+
+def _check_text(value: Any, what: str) -> None:
+    if not isinstance(value, str):
+        message = f"{what} has to be a text, got {short(value)}"
+        raise StoreError(message)
+
+
+def _check_id(thread_id: Any) -> None:
+    if not isinstance(thread_id, str) or not thread_id:
+        message = f"a thread id has to be a non-empty text, got {short(thread_id)}"
+        raise StoreError(message)
+
+
+def _check_time(before: Any) -> None:
+    is_number = isinstance(before, int | float) and not isinstance(before, bool)
+    if not is_number or not abs(before) <= sys.float_info.max:  # NaN is not, either
+        message = f"before has to be seconds since the epoch, got {short(before)}"
         raise StoreError(message)
 
 
@@ -124,7 +144,8 @@ class Thread(_Twins):
         Raises:
             StoreError: If `at` is no head of this thread, or the store cannot be read.
         """
-        _check_limit(limit)
+        if limit is not None:
+            _check_count(limit, "limit")
         entries = self._log.entries(self.id, self.branch, at)
         messages, state = fold_entries(reversed(entries))
         if limit is not None:
@@ -152,13 +173,19 @@ class Thread(_Twins):
 
         Raises:
             ThreadConflict: If the head is not `expect`.
-            StoreError: If the store cannot be written.
+            StoreError: If the store cannot be written, or an argument has the wrong type.
             EncodeError: If a message holds something JSON cannot; names the path.
         """
         given = [messages] if isinstance(messages, BaseMessage | str) else messages
-        return self._log.append(
-            self.id, self.branch, convert_to_messages(given), state or {}, expect, key
-        )
+        kept = {} if state is None else state
+        if not isinstance(kept, dict):
+            message = f"state has to be a dict, got {short(kept)}"
+            raise StoreError(message)
+        if expect is not ANY and expect is not None:
+            _check_text(expect, "expect")
+        if key is not None:
+            _check_text(key, "key")
+        return self._log.append(self.id, self.branch, convert_to_messages(given), kept, expect, key)
 
     def fork(self, name: str, at: str | None = None) -> "Thread":
         """Return a new branch that begins at `at` (or here); both go their own way from there.
@@ -166,6 +193,7 @@ class Thread(_Twins):
         Raises:
             StoreError: If there is a branch of that name, or no such head.
         """
+        _check_text(name, "a branch's name")
         self._log.fork(self.id, self.branch, name, at)
         return Thread(self._log, self.id, name)
 
@@ -175,7 +203,8 @@ class Thread(_Twins):
 
     def history(self, limit: int | None = None) -> list[Entry]:
         """Return the appends of this branch, the newest first."""
-        _check_limit(limit)
+        if limit is not None:
+            _check_count(limit, "limit")
         entries = self._log.entries(self.id, self.branch, None)
         return entries if limit is None else entries[:limit]
 
@@ -208,7 +237,10 @@ class Thread(_Twins):
 
 
 class ThreadStore(_Twins):
-    """Threads in some database; the stores of this package differ in that alone."""
+    """Threads in some database; the stores of this package differ in that alone.
+
+    `with SQLiteThreads(path) as store:` closes the connections at its end.
+    """
 
     def __init__(self, log: Log) -> None:
         self._log = log
@@ -217,11 +249,10 @@ class ThreadStore(_Twins):
         """Return a thread by its id; it need not exist yet.
 
         Raises:
-            StoreError: If the id is empty or no text.
+            StoreError: If the id is empty or no text, or the branch is no text.
         """
-        if not isinstance(thread_id, str) or not thread_id:
-            message = f"a thread id has to be a non-empty text, got {short(thread_id)}"
-            raise StoreError(message)
+        _check_id(thread_id)
+        _check_text(branch, "a branch's name")
         return Thread(self._log, thread_id, branch)
 
     def list(
@@ -234,11 +265,16 @@ class ThreadStore(_Twins):
             before: Only threads that were last written before this time (seconds since the epoch).
             limit: The most ids wanted.
         """
-        _check_limit(limit)
+        _check_text(prefix, "prefix")
+        if before is not None:
+            _check_time(before)
+        if limit is not None:
+            _check_count(limit, "limit")
         return self._log.threads(prefix, before, limit)
 
     def delete(self, thread_id: str) -> bool:
         """Delete everything of a thread; return whether there was one."""
+        _check_id(thread_id)
         return self._log.delete(thread_id, None)
 
     def prune(self, thread_id: str, keep: int, branch: str = "main") -> int:
@@ -250,20 +286,25 @@ class ThreadStore(_Twins):
         Returns:
             How many messages were forgotten.
         """
-        if not isinstance(keep, int) or isinstance(keep, bool) or keep < 0:
-            message = f"keep has to be a whole number from 0, got {short(keep)}"
-            raise StoreError(message)
+        _check_count(keep, "keep")
         thread = self.thread(thread_id, branch)
         return self._log.squash(thread.id, branch, partial(_last_units, keep=keep))
 
     def prune_before(self, before: float) -> int:
         """Delete the threads last written before a time (seconds since the epoch); return how many."""
+        _check_time(before)
         # One that is written meanwhile stays.
         return sum(self._log.delete(thread_id, before) for thread_id in self.list(before=before))
 
     def close(self) -> None:
-        """Close the store's connections; they open again when needed."""
+        """Close the store's connections after what they are doing; they open again when needed."""
         self._log.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     async def alist(
         self, prefix: str = "", before: float | None = None, limit: int | None = None
