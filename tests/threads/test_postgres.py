@@ -50,6 +50,12 @@ def test_an_unreachable_server_is_an_error_without_the_password():
     assert "s3cret" not in str(caught.value)
 
 
+def test_what_is_no_url_is_refused():
+    for wrong in (object(), None, b"postgresql://"):
+        with pytest.raises(TypeError, match="takes a connection string"):
+            PostgresThreads(wrong)
+
+
 PROGRAM = """
 import sys
 from contextlib import closing

@@ -5,6 +5,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from contextlib import closing
 
 import pytest
 
@@ -117,6 +118,31 @@ def test_what_is_no_database_is_a_store_error(tmp_path):
     assert path.read_bytes() == b"not a database" * 100
     with pytest.raises(StoreError, match="cannot be used"):
         SQLiteThreads(tmp_path / "missing" / "threads.db").thread("t").load()
+
+
+@pytest.mark.parametrize("path", ["", "a\0b"])
+def test_a_path_that_names_no_file_is_refused(path):
+    with pytest.raises(StoreError, match="name a file"):
+        SQLiteThreads(path)
+
+
+def test_what_is_no_path_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with closing(sqlite3.connect(":memory:")) as connection:
+        for wrong in (connection, b"x.db", None, 5):
+            with pytest.raises(TypeError, match="takes the path of its file"):
+                SQLiteThreads(wrong)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_store_is_closed_at_the_end_of_a_with(tmp_path):
+    path = tmp_path / "threads.db"
+    with SQLiteThreads(path) as store:
+        store.thread("t").append("x")
+        assert path.with_name("threads.db-wal").exists()
+    assert not path.with_name("threads.db-wal").exists()  # the last connection takes it along
+    assert store.thread("t").load().messages == [HumanMessage("x")]
+    store.close()
 
 
 def test_an_entry_that_cannot_be_read_is_named(tmp_path):

@@ -127,7 +127,14 @@ class PostgresThreads(ThreadStore):
 
     Raises:
         MissingExtraError: If psycopg is not installed.
+        TypeError: If the URL is no text, but a connection, say.
     """
 
     def __init__(self, url: str, *, retry_s: float = 30.0) -> None:
+        if not isinstance(url, str):
+            message = (
+                f"PostgresThreads takes a connection string, got {type(url).__name__}; pass the URL, "
+                "the store opens and closes its connections itself"
+            )
+            raise TypeError(message)
         super().__init__(PostgresLog(url, retry_s))

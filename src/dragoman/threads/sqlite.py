@@ -10,10 +10,10 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
+from os import PathLike, fspath
 from typing import Any, TypeVar
 
-from dragoman.errors import StoreError
+from dragoman.errors import StoreError, short
 from dragoman.threads.connections import Connections, Held
 from dragoman.threads.sql import Execute, SQLLog
 from dragoman.threads.store import ThreadStore
@@ -136,6 +136,20 @@ def _transact(connection: sqlite3.Connection, *, work: Callable[[Execute], T], w
     return result
 
 
+def _file(path: Any) -> str:
+    name = fspath(path) if isinstance(path, PathLike) else path
+    if not isinstance(name, str):
+        message = (
+            f"SQLiteThreads takes the path of its file, got {type(path).__name__}; pass the path, "
+            "the store opens and closes its connections itself"
+        )
+        raise TypeError(message)
+    if not name or "\0" in name:  # SQLite would give each connection an empty database of its own
+        message = f"a thread store cannot be at the path {short(name)}; name a file, or ':memory:'"
+        raise StoreError(message)
+    return name
+
+
 class SQLiteThreads(ThreadStore):
     """Threads in a SQLite file; safe for many threads and processes.
 
@@ -143,14 +157,18 @@ class SQLiteThreads(ThreadStore):
         path: The file; its folder has to exist.
         timeout_s: How long a writer waits for its turn, in seconds.
 
+    Raises:
+        StoreError: If the path is empty or holds NUL.
+        TypeError: If it is no path, but a connection, say.
+
     >>> store = SQLiteThreads(":memory:")
     >>> head = store.thread("t").append([("user", "hi")])
     >>> store.thread("t").load().messages[0].content
     'hi'
     """
 
-    def __init__(self, path: str | Path, *, timeout_s: float = 60.0) -> None:
-        super().__init__(SQLiteLog(str(path), timeout_s))
+    def __init__(self, path: str | PathLike[str], *, timeout_s: float = 60.0) -> None:
+        super().__init__(SQLiteLog(_file(path), timeout_s))
 
 
 class MemoryThreads(SQLiteThreads):
