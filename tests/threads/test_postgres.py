@@ -10,6 +10,7 @@ import pytest
 from dragoman.errors import StoreError
 from dragoman.messages import HumanMessage
 from dragoman.threads import PostgresThreads
+from dragoman.threads.store import ANY
 
 
 def test_a_restart_in_the_middle_loses_and_repeats_nothing(postgres, scale):
@@ -48,6 +49,25 @@ def test_an_unreachable_server_is_an_error_without_the_password():
     with pytest.raises(StoreError, match="cannot be used") as caught:
         store.thread("t").load()
     assert "s3cret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("expect", [None, ANY])
+def test_two_appends_with_one_key_at_once_happen_once(postgres, monkeypatch, expect):
+    with (
+        closing(PostgresThreads(postgres.url)) as store,
+        closing(PostgresThreads(postgres.url)) as other,
+    ):
+        thread, heads = store.thread("key at once"), []
+        lock = store._log._lock
+
+        def faster(*given):
+            heads.append(other.thread(thread.id).append("x", key="run/1"))
+            return lock(*given)
+
+        monkeypatch.setattr(store._log, "_lock", faster)
+        assert thread.append("x", expect, key="run/1") == heads[0]
+        assert thread.load().messages == [HumanMessage("x")]
+        store.delete(thread.id)
 
 
 def test_what_is_no_url_is_refused():

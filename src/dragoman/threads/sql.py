@@ -156,19 +156,26 @@ class SQLLog:
         entry_key = None if key is None else _bytes(key)
 
         def work(execute: Execute) -> str:
-            if entry_key is not None:
-                done = execute(
-                    "SELECT id FROM dragoman_entries WHERE thread = ? AND entry_key = ?",
-                    (ids[0], entry_key),
-                )
-                if done:
-                    return str(done[0][0])
+            if done := self._done(execute, ids[0], entry_key):
+                return done
             head, depth = self._lock(execute, ids)
+            # Another append with this key may have had the lock until now.
+            if done := self._done(execute, ids[0], entry_key):
+                return done
             if expect is not ANY and expect != (None if head is None else str(head)):
                 raise ThreadConflict(None if head is None else str(head))
             return str(self._insert(execute, ids, head, depth + 1, entry_key, data, kept))
 
         return self.transact(work, write=True)
+
+    def _done(self, execute: Execute, thread: bytes, key: bytes | None) -> str | None:
+        """Return the id of the append that had this key, if there was one."""
+        if key is None:
+            return None
+        rows = execute(
+            "SELECT id FROM dragoman_entries WHERE thread = ? AND entry_key = ?", (thread, key)
+        )
+        return str(rows[0][0]) if rows else None
 
     def _lock(self, execute: Execute, ids: tuple[bytes, bytes]) -> tuple[int | None, int]:
         """Return the branch's head and depth; nobody else moves it until the transaction ends."""
