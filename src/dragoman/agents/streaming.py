@@ -21,6 +21,8 @@ _LEAVE_S = 10.0
 """How long a reader that leaves waits for a step that is under way."""
 _INTERRUPTED_S = 1.0
 """How long one that was interrupted (Ctrl-C) waits: a thread that a tool holds up cannot be stopped."""
+_LOOK_S = 0.2
+"""How often a reader that waits looks whether it was interrupted."""
 
 Event = tuple[str, Any]
 
@@ -93,7 +95,8 @@ class SyncChannel:
         """Return the next event; an error, or None, at the end."""
         with self._changed:
             while not self._events:
-                self._changed.wait()
+                # Not for ever: a Ctrl-C that comes just before the wait begins does not end it.
+                self._changed.wait(_LOOK_S)
             return self._events.popleft()
 
     def done(self) -> None:
