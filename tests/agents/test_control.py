@@ -1,5 +1,8 @@
 """Interrupts: questions of tools and hooks, and what answers them."""
 
+import pickle
+from dataclasses import replace
+
 import pytest
 from tests.agents.support import HI, add, call, calls, kinds, model, results, texts, thread
 
@@ -46,7 +49,7 @@ async def test_a_tool_asks_and_goes_on_with_the_answer(how):
     assert state["messages"][-1].text == "done"
 
 
-@pytest.mark.parametrize("answer", [0, "", False, [], {}, {"a": 1}])
+@pytest.mark.parametrize("answer", [None, 0, "", False, [], {}, {"a": 1}])
 def test_any_answer_arrives(answer):
     seen = []
 
@@ -135,6 +138,18 @@ def test_an_answer_nobody_asked_for_is_refused():
         agent.invoke(Command(resume=1), thread())
     with pytest.raises(DragomanError, match="no unfinished run"):
         agent.invoke(None, thread())
+
+
+def test_a_command_says_whether_it_answers():
+    assert not Command(update={}).resume
+    assert Command(resume=None) != Command()
+    assert pickle.loads(pickle.dumps(Command())) == Command()
+    assert replace(Command(update=1), update=2) == Command(update=2)
+    agent = create_agent(model("ok"), checkpointer=MemoryThreads())
+    with pytest.raises(DragomanError, match="no interrupt to answer"):
+        agent.invoke(Command(resume=None), thread())
+    state = agent.invoke(Command(update=HI, resume=None), thread())
+    assert texts(state["messages"]) == ["hi", "ok"]
 
 
 def test_a_checkpointer_needs_a_thread_id():

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 from uuid import uuid4
 
+from msgspec import UNSET
+
 from dragoman.errors import DragomanError
 from dragoman.messages import ToolOutputMixin
 
@@ -23,13 +25,14 @@ class Command(ToolOutputMixin):
 
     Attributes:
         update: An update of the state; of a tool's, its messages hold the result of its call.
-        resume: The answer to an interrupt; with several, a dict from their ids to answers.
+        resume: The answer to an interrupt, None included; with several, a dict from their ids to
+            answers.
         goto: Refused inside `create_agent`, which is no graph.
         graph: Refused inside `create_agent`.
     """
 
     update: Any = None
-    resume: Any = None
+    resume: Any = UNSET
     goto: Any = ()
     graph: Any = None
 
@@ -46,7 +49,7 @@ class Command(ToolOutputMixin):
         asked = {
             "goto": bool(self.goto),
             "graph": self.graph is not None,
-            "resume": self.resume is not None and not may_resume,
+            "resume": self.resume is not UNSET and self.resume is not None and not may_resume,
         }
         if any(asked.values()):
             names = ", ".join(f"`{name}`" for name, is_asked in asked.items() if is_asked)

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
+from msgspec import UNSET
+
 from dragoman._door import Door
 from dragoman.agents.calls import (
     closed,
@@ -81,11 +83,12 @@ class Course:
         command.checked("the input", may_resume=True)
         messages, self.place = await self.journal.read(self.door)
         self.state = {**self.place.fields, "messages": messages}
-        if given is not None and command.resume is None:
+        is_answer = self._is_answer(command)
+        if given is not None and not is_answer:
             await self._begin(command.update)
             return
         entries: list[BaseMessage] = []
-        if command.resume is not None:
+        if is_answer:
             self._answer(command.resume)
             self.state, entries = self.agent.schema.reduced(
                 self.state, command.update, "the command"
@@ -135,6 +138,12 @@ class Course:
             return [], given
         updates = updates_of(messages, [*closing, *given[:n_first]])
         return self._reduced(updates, "the input"), given[n_first:]
+
+    def _is_answer(self, command: Command) -> bool:
+        """Return whether a command answers an interrupt; None beside an update does so if one waits."""
+        if command.resume is None:
+            return bool(self.place.questions) or command.update is None
+        return command.resume is not UNSET
 
     def _answer(self, resume: Any) -> None:
         """Give the answer of an interrupt to the step that asked, or another one if it failed over it."""

@@ -28,7 +28,7 @@ from dragoman.agents.middleware.types import overrides
 from dragoman.agents.model_step import FailedResponse
 from dragoman.agents.request import ModelRequest, Outcome
 from dragoman.agents.results import updates_of
-from dragoman.agents.state import AgentStateError
+from dragoman.agents.state import AgentStateError, view
 from dragoman.messages import BaseMessage, RemoveMessage, ToolCall
 
 __all__ = ["Run"]
@@ -144,10 +144,10 @@ class Run(Course):
         middleware, hook = self.agent.steps[node]
         with scope(list(self.place.answers.get(node, []))):
             if self.door.is_async and overrides(middleware, "a" + hook):
-                update = await getattr(middleware, "a" + hook)(dict(self.state), self.runtime)
+                update = await getattr(middleware, "a" + hook)(view(self.state), self.runtime)
             elif overrides(middleware, hook):
                 method = getattr(middleware, hook)
-                update = await self.door.call(method, dict(self.state), self.runtime)
+                update = await self.door.call(method, view(self.state), self.runtime)
             else:
                 message = (
                     f'No synchronous function provided to "{node}"; define {hook}, or run the agent '
@@ -183,7 +183,7 @@ class Run(Course):
             system_message=agent.system_message,
             tools=list(agent.bound_tools),
             response_format=agent.response_format,
-            state=dict(self.state),
+            state=view(self.state),
             runtime=self.runtime,
         )
         with scope(list(self.place.answers.get("model", []))):

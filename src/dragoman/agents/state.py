@@ -31,6 +31,7 @@ __all__ = [
     "PrivateStateAttr",
     "StateSchema",
     "messages_of",
+    "view",
 ]
 
 JumpTo = Literal["tools", "model", "end"]
@@ -125,7 +126,7 @@ class StateSchema:
 
     def shown(self, state: dict[str, Any]) -> dict[str, Any]:
         """Return a state as callers see it."""
-        return {key: value for key, value in state.items() if key not in self.hidden_out}
+        return {key: value for key, value in view(state).items() if key not in self.hidden_out}
 
     def reduced(
         self, state: dict[str, Any], update: Any, source: str
@@ -158,6 +159,11 @@ class StateSchema:
                     value if reducer is None or key not in state else reducer(state[key], value)
                 )
         return new, entries
+
+
+def view(state: dict[str, Any]) -> dict[str, Any]:
+    """Return a state to hand out: what is added to its list of messages is not in the state."""
+    return {**state, "messages": list(state["messages"])}
 
 
 def messages_of(given: Any) -> list[BaseMessage]:

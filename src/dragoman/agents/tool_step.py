@@ -14,6 +14,7 @@ from dragoman.agents.middleware.types import AgentMiddleware, overrides
 from dragoman.agents.request import ToolCallRequest
 from dragoman.agents.results import checked
 from dragoman.agents.runtime import Runtime
+from dragoman.agents.state import view
 from dragoman.messages import ToolCall
 from dragoman.tools import BaseTool, InjectedState, InjectedStore, ToolRuntime
 from dragoman.tools.execute import MAX_CHARS, Runner, error_text
@@ -157,6 +158,7 @@ class ToolStep:
         What a tool raises passes through the hooks, so that they can try again or tell otherwise;
         what is left of it outside them is an error result. What a hook raises ends the run.
         """
+        state = view(state)
         runner = _Injecting(self.tools, state, runtime, self.timeout_s, raises=bool(self.layers))
         surroundings = runner.surroundings(call)
         request = ToolCallRequest(call, self.tools.get(call["name"]), dict(state), surroundings)

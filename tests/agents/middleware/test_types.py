@@ -3,7 +3,7 @@
 from typing import Annotated, NotRequired
 
 import pytest
-from tests.agents.support import HI, add, call, calls, kinds, model, results, texts
+from tests.agents.support import HI, add, call, calls, kinds, model, results, texts, thread
 
 from dragoman.agents import AgentState, AgentStateError, Command, create_agent
 from dragoman.agents.middleware import (
@@ -27,6 +27,8 @@ from dragoman.messages import (
     SystemMessage,
     ToolMessage,
 )
+from dragoman.threads import MemoryThreads
+from dragoman.tools import InjectedState, ToolRuntime, tool
 
 HOOKS = ("before_agent", "before_model", "after_model", "after_agent")
 
@@ -423,3 +425,39 @@ def test_answers_of_after_model_take_the_place_of_tools():
     fake = model(calls(call("add", a=1, b=1)), "ok")
     state = create_agent(fake, [add], middleware=[answer]).invoke(HI)
     assert texts(state["messages"]) == ["hi", "", "no", "ok"]
+
+
+@pytest.mark.parametrize("hook", [*HOOKS, "wrap_model_call", "wrap_tool_call", "tool"])
+def test_what_is_added_to_a_hook_s_list_is_neither_in_the_output_nor_in_the_thread(hook):
+    def sneak(state):
+        state["messages"].append(HumanMessage("sneaky"))
+
+    def method(self, first, second):
+        if not hook.startswith("wrap"):
+            return sneak(first)
+        first.messages.append(HumanMessage("seen")) if hook == "wrap_model_call" else None
+        sneak(first.state)
+        return second(first)
+
+    @tool
+    def look(state: Annotated[dict, InjectedState], runtime: ToolRuntime) -> str:
+        """Look."""
+        if hook == "tool":
+            sneak(state)
+            sneak(runtime.state)
+        return "x"
+
+    sneaky = type("Sneaky", (AgentMiddleware,), {} if hook == "tool" else {hook: method})()
+    agent = create_agent(
+        model(calls(call("look")), "ok"), [look], middleware=[sneaky], checkpointer=MemoryThreads()
+    )
+    state = agent.invoke(HI, thread())
+    assert kinds(state["messages"]) == ["human", "ai", "tool", "ai"]
+    assert agent.get_state(thread()).values["messages"] == state["messages"]
+
+
+def test_what_a_reader_adds_to_a_state_is_not_in_it():
+    agent = create_agent(model("ok"))
+    for state in agent.stream(HI, stream_mode="values"):
+        state["messages"].append(HumanMessage("sneaky"))
+    assert texts(state["messages"]) == ["hi", "ok", "sneaky"]
