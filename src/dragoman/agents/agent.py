@@ -1,11 +1,12 @@
 """Agents: a model and tools, as a runnable whose state lasts."""
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+import warnings
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import aclosing, closing
 from functools import partial
 from typing import Any, cast
 
-from typing_extensions import is_typeddict
+from typing_extensions import is_typeddict, override
 
 from dragoman._door import ASYNC, SYNC, Door, run
 from dragoman.agents.control import Interrupt
@@ -51,6 +52,17 @@ class StateSnapshot:
             Interrupt(q["value"], q["id"]) for q in place.questions
         )
 
+    @override
+    def __repr__(self) -> str:
+        fields = ", ".join(
+            f"{key!r}: <{len(value)} messages>" if key == "messages" else f"{key!r}: {short(value)}"
+            for key, value in self.values.items()
+        )
+        return (
+            f"StateSnapshot(values={{{fields}}}, next={self.next!r}, "
+            f"interrupts={self.interrupts!r}, config={self.config!r})"
+        )
+
 
 class Agent(Runnable[Any, dict[str, Any]]):
     """What `create_agent` makes; see there."""
@@ -82,8 +94,13 @@ class Agent(Runnable[Any, dict[str, Any]]):
         self.store = store
         self.context_schema = context_schema
         self.max_steps = max_steps
-        self.interrupt_before: frozenset[str] = frozenset(interrupt_before)
-        self.interrupt_after: frozenset[str] = frozenset(interrupt_after)
+        self.interrupt_before: frozenset[str] = frozenset(
+            _listed("interrupt_before", interrupt_before)
+        )
+        self.interrupt_after: frozenset[str] = frozenset(
+            _listed("interrupt_after", interrupt_after)
+        )
+        middleware = _listed("middleware", middleware)
         for entry in middleware:
             if not isinstance(entry, AgentMiddleware):
                 message = (
@@ -95,8 +112,8 @@ class Agent(Runnable[Any, dict[str, Any]]):
         names = [m.name for m in middleware]
         if len(set(names)) != len(names):
             raise AssertionError("Please remove duplicate middleware instances.")
-        self.middleware: tuple[AgentMiddleware[Any, Any], ...] = tuple(middleware)
-        given = [*tools, *(tool for m in middleware for tool in m.tools)]
+        self.middleware: tuple[AgentMiddleware[Any, Any], ...] = middleware
+        given = [*_listed("tools", tools), *(tool for m in middleware for tool in m.tools)]
         for entry in given:
             if isinstance(entry, str):  # `tool("name")` would make a decorator of it
                 message = (
@@ -109,6 +126,7 @@ class Agent(Runnable[Any, dict[str, Any]]):
         self.tools: dict[str, BaseTool] = {
             tool_name(tool): tool for tool in self.bound_tools if isinstance(tool, BaseTool)
         }
+        self._warn_of_missing_tools()
         schemas = [m.state_schema for m in middleware]
         self.schema: StateSchema = StateSchema(
             [*schemas, *([state_schema] if state_schema else [])]
@@ -123,6 +141,18 @@ class Agent(Runnable[Any, dict[str, Any]]):
             self.tools, middleware, concurrency=tool_concurrency, timeout_s=tool_timeout_s
         )
         self._plan()
+
+    def _warn_of_missing_tools(self) -> None:
+        """Warn of tools that a middleware names and nobody has; some may come at run time."""
+        names = [tool_name(tool) for tool in self.bound_tools]
+        for m in self.middleware:
+            missing = [name for name in m.named_tools() if name not in names]
+            if missing:
+                message = (
+                    f"{m.name} names {', '.join(map(short, missing))}, which no tool of the agent is "
+                    f"called; there are {', '.join(names) or 'none'}"
+                )
+                warnings.warn(message, UserWarning, stacklevel=4)
 
     # ------------------------------------------------------------------ the plan of steps
 
@@ -316,6 +346,21 @@ class Agent(Runnable[Any, dict[str, Any]]):
 
     async def _change(self, door: Door, config: Any, values: dict[str, Any]) -> None:
         await self._run(door, config, None, None).change(values)
+
+
+def _listed(option: str, given: Any) -> tuple[Any, ...]:
+    """Return the entries of an option that takes a list.
+
+    Raises:
+        TypeError: If one entry was given in place of the list.
+    """
+    is_one = isinstance(given, str | dict | type | BaseTool | AgentMiddleware)
+    if is_one or not isinstance(given, Iterable):
+        message = (
+            f"{option} has to be a list, got {short(given)}; put it in brackets: {option}=[...]"
+        )
+        raise TypeError(message)
+    return tuple(cast("Iterable[Any]", given))
 
 
 def _targets(step: str, middleware: AgentMiddleware[Any, Any], hook: str) -> frozenset[JumpTo]:

@@ -2,7 +2,7 @@
 
 import warnings
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from dragoman.agents.control import Command
 from dragoman.agents.runtime import Runtime
@@ -188,5 +188,10 @@ def outcome_of(given: Any, inner: Outcome | None) -> Outcome:
 
 
 def tool_name(tool: Any) -> str:
-    """Return the name of a tool or function."""
+    """Return the name of a tool, a function, or a provider's tool given as a dict."""
+    if isinstance(tool, dict):
+        given = cast("dict[str, Any]", tool)
+        return str(
+            given.get("name") or (given.get("function") or given).get("name") or given.get("type")
+        )
     return getattr(tool, "name", None) or getattr(tool, "__name__", type(tool).__name__)

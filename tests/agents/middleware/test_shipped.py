@@ -430,7 +430,9 @@ def test_shipped_middleware_work_together():
         middleware=[
             SummarizationMiddleware(model("s"), trigger=("messages", 100)),
             ContextEditingMiddleware(),
-            HumanInTheLoopMiddleware({"nothing": True}),
+            HumanInTheLoopMiddleware(
+                {"add": {"allowed_decisions": ["approve"], "when": lambda c, s, r: False}}
+            ),
             ModelCallLimitMiddleware(run_limit=5),
             ToolCallLimitMiddleware(run_limit=5),
             ModelFallbackMiddleware(model("x")),

@@ -1,7 +1,7 @@
 """Asks a person before certain tools run."""
 
-from collections.abc import Callable
-from typing import Any, Literal, NotRequired, cast
+from collections.abc import Callable, Iterable
+from typing import Any, Literal, NotRequired, cast, get_type_hints
 
 from typing_extensions import TypedDict
 
@@ -9,6 +9,7 @@ from dragoman.agents.calls import last_reply, open_calls
 from dragoman.agents.control import interrupt
 from dragoman.agents.middleware.types import AgentMiddleware
 from dragoman.agents.runtime import Runtime
+from dragoman.errors import short
 from dragoman.messages import ToolCall, ToolMessage
 
 __all__ = [
@@ -86,8 +87,13 @@ class HumanInTheLoopMiddleware(AgentMiddleware[Any, Any]):
     holds the message, `respond` answers it with the message as its result.
 
     Args:
-        interrupt_on: From a tool's name to True, False or a config.
+        interrupt_on: From a tool's name to True, False or a config. The agent warns of names that none
+            of its tools has.
         description_prefix: Stands in front of the description of each call.
+
+    Raises:
+        TypeError: If `interrupt_on` is no dict of these.
+        ValueError: If a config lacks `allowed_decisions`, or has a key or a decision that is unknown.
     """
 
     def __init__(
@@ -96,12 +102,21 @@ class HumanInTheLoopMiddleware(AgentMiddleware[Any, Any]):
         *,
         description_prefix: str = "Tool execution requires approval",
     ) -> None:
+        given: Any = interrupt_on
+        if not isinstance(given, dict):
+            message = (
+                "interrupt_on has to be a dict such as {'tool_name': True}, got "
+                f"{type(given).__name__}"
+            )
+            raise TypeError(message)
         self.interrupt_on: dict[str, InterruptOnConfig] = {
-            name: InterruptOnConfig(allowed_decisions=list(_ALL)) if config is True else config
-            for name, config in interrupt_on.items()
-            if not isinstance(config, bool) or config
+            name: _config(name, config) for name, config in given.items() if config is not False
         }
         self.description_prefix = description_prefix
+
+    def named_tools(self) -> list[str]:
+        """Return the names in `interrupt_on`."""
+        return list(self.interrupt_on)
 
     def after_model(self, state: Any, runtime: Runtime[Any]) -> dict[str, Any] | None:
         """Ask about the calls of the last reply, and return it as decided."""
@@ -114,7 +129,7 @@ class HumanInTheLoopMiddleware(AgentMiddleware[Any, Any]):
         if len(decisions) != len(asked):
             message = (
                 f"Number of human decisions ({len(decisions)}) does not match number of hanging "
-                f"tool calls ({len(asked)})."
+                f"tool calls ({len(asked)}). {_wanted(len(asked))}"
             )
             raise ValueError(message)
         places = {id(call): decision for call, decision in zip(asked, decisions, strict=True)}
@@ -189,6 +204,46 @@ class HumanInTheLoopMiddleware(AgentMiddleware[Any, Any]):
             text, tool_call_id=call["id"] or "", name=call["name"], status=cast("Any", status)
         )
         return call, result
+
+
+def _config(name: Any, given: Any) -> InterruptOnConfig:
+    """Return what was given for one tool as a config.
+
+    Raises:
+        TypeError: If it is neither True, False nor a dict.
+        ValueError: If it lacks `allowed_decisions`, or has a key or a decision that is unknown.
+    """
+    if given is True:
+        return InterruptOnConfig(allowed_decisions=list(_ALL))
+    where = f"interrupt_on[{short(name)}]"
+    if not isinstance(given, dict):
+        message = f"{where} has to be True, False or a dict, got {type(given).__name__}"
+        raise TypeError(message)
+    config = cast("dict[Any, Any]", given)
+    _check_known(f"{where} has the unknown key", config, get_type_hints(InterruptOnConfig))
+    decisions = config.get("allowed_decisions")
+    if not isinstance(decisions, list | tuple) or not decisions:
+        message = f"{where} needs allowed_decisions, a list of some of {', '.join(_ALL)}"
+        raise ValueError(message)
+    _check_known(f"{where} allows the unknown decision", cast("list[Any]", decisions), _ALL)
+    return cast("InterruptOnConfig", config)
+
+
+def _check_known(problem: str, names: Iterable[Any], known: Iterable[str]) -> None:
+    from difflib import get_close_matches
+
+    for name in names:
+        if name not in (choices := list(known)):
+            near = get_close_matches(str(name), choices, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(choices)}"
+            message = f"{problem} {short(name)}; {hint}"
+            raise ValueError(message)
+
+
+def _wanted(n_calls: int) -> str:
+    """Return how to answer."""
+    decisions = ", ".join(["{'type': 'approve'}"] * min(n_calls, 2)) + ", ..." * (n_calls > 2)
+    return f"Resume with Command(resume={{'decisions': [{decisions}]}})."
 
 
 def _decisions_of(answer: Any) -> list[Any]:

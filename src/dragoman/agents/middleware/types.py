@@ -67,6 +67,10 @@ class AgentMiddleware(Generic[StateT, ContextT]):
         """The name of the middleware; two of one name cannot be in one agent."""
         return type(self).__name__
 
+    def named_tools(self) -> Sequence[str]:
+        """Return names of tools that matter here; an agent without such a tool warns when it is made."""
+        return ()
+
     def before_agent(self, state: Any, runtime: Runtime[Any]) -> Update:
         """Run once before everything; may return an update of the state."""
 
