@@ -186,6 +186,18 @@ def test_the_state_of_a_thread():
     assert texts(agent.get_state(thread()).values["messages"])[-1] == "added"
 
 
+def test_the_state_of_a_thread_is_shown_without_its_messages():
+    agent = create_agent(
+        model(calls(call("ask", question="?")), "ok"), [ask], checkpointer=MemoryThreads()
+    )
+    agent.invoke(HI, thread())
+    snapshot = agent.get_state(thread())
+    assert repr(snapshot) == (
+        "StateSnapshot(values={'messages': <2 messages>}, next=('tools',), "
+        f"interrupts={snapshot.interrupts!r}, config={thread()!r})"
+    )
+
+
 # ---------------------------------------------------------------- people decide
 
 

@@ -386,3 +386,35 @@ class Bare(AgentMiddleware):
 def test_what_is_no_part_of_an_agent_is_refused_when_it_is_made(options, said):
     with pytest.raises(TypeError, match=said):
         create_agent(**{"model": model("never"), **options})
+
+
+@pytest.mark.parametrize(
+    ("option", "given", "shown"),
+    [
+        ("tools", add, "<function add"),
+        ("tools", tool(add), "StructuredTool"),
+        ("tools", {"type": "web_search"}, "web_search"),
+        ("tools", "add", "'add'"),
+        ("tools", 5, "5"),
+        ("middleware", AgentMiddleware(), "AgentMiddleware"),
+        ("middleware", AgentMiddleware, "AgentMiddleware"),
+        ("middleware", 5, "5"),
+        ("interrupt_before", "tools", "'tools'"),
+        ("interrupt_after", "model", "'model'"),
+    ],
+)
+def test_one_in_place_of_a_list_is_refused(option, given, shown):
+    with pytest.raises(TypeError, match=rf"{option} has to be a list, got .*{shown}.*{option}=\["):
+        create_agent(model("ok"), **{option: given})
+
+
+def test_lists_may_be_any_iterable():
+    fake = model(calls(call("add", a=1, b=2)), "three")
+    agent = create_agent(fake, (t for t in [add]), middleware=(m for m in [AgentMiddleware()]))
+    assert results(agent.invoke(HI)) == [("1", "3", "success")]
+    assert len(agent.middleware) == 1
+
+
+def test_an_input_that_is_no_dict_is_refused_with_an_example():
+    with pytest.raises(ValueError, match=r'got str; pass \{"messages": \[\("user", "..."\)\]\}'):
+        create_agent(model("ok")).invoke("x")

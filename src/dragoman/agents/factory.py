@@ -88,7 +88,7 @@ def create_agent(
     system = SystemMessage(system_prompt) if isinstance(system_prompt, str) else system_prompt
     return Agent(
         model=model,
-        tools=tools or (),
+        tools=() if tools is None else tools,
         system_message=system,
         middleware=middleware,
         response_format=strategy_of(response_format),

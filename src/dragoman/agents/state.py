@@ -109,7 +109,10 @@ class StateSchema:
             AgentStateError: If it is no dict, or one that names no field of the state.
         """
         if not isinstance(value, dict):
-            message = f"an agent takes a dict with messages, got {type(value).__name__}"
+            message = (
+                f"an agent takes a dict with messages, got {type(value).__name__}; pass "
+                '{"messages": [("user", "...")]}'
+            )
             raise AgentStateError(message)
         known = {k: v for k, v in value.items() if k in self.reducers and k not in self.hidden_in}
         if value and not known:
