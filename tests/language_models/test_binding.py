@@ -5,6 +5,7 @@ from pydantic import BaseModel
 from tests.language_models.models import Tooled
 
 from dragoman.language_models.binding import tools_kwargs
+from dragoman.tools import tool
 
 
 class Out(BaseModel):
@@ -92,3 +93,10 @@ def test_the_users_dict_is_not_changed():
     before = repr(tool)
     tools_kwargs([tool], strict=True)
     assert repr(tool) == before
+
+
+@pytest.mark.parametrize("given", [add, tool(add), {"name": "add", "parameters": {}}, "add", None])
+def test_a_single_tool_without_a_list_is_refused_in_words(given):
+    kind = type(given).__name__
+    with pytest.raises(TypeError, match=f"tools has to be a list, got {kind}; write \\[tool\\]"):
+        tools_kwargs(given)

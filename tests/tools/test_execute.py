@@ -43,6 +43,11 @@ def double(n: int) -> int:
     return 2 * n
 
 
+class Mute(Exception):
+    def __str__(self) -> str:
+        raise ValueError("no text")
+
+
 @tool
 def fail(how: str) -> str:
     """Fail."""
@@ -55,6 +60,9 @@ def fail(how: str) -> str:
         "long": ValueError("x" * 5000),
         "cancelled": asyncio.CancelledError(),
         "late": TimeoutError("its own"),
+        "late without a word": TimeoutError(),
+        "mute": Mute("x"),
+        "closed": GeneratorExit("g"),
     }[how]
 
 
@@ -105,6 +113,8 @@ def test_no_more_run_at_a_time_than_allowed(is_async):
         (("fail", {"how": "exit"}), "SystemExit: 3"),
         (("fail", {"how": "cancelled"}), "CancelledError"),
         (("fail", {"how": "late"}), "TimeoutError: its own"),
+        (("fail", {"how": "late without a word"}), "TimeoutError"),
+        (("fail", {"how": "mute"}), "Mute"),
         (("nothing", {}), "Error: nothing is not a valid tool, try one of [double, fail]."),
         (
             ("double", {"n": "secret value"}),
@@ -120,9 +130,18 @@ def test_no_more_run_at_a_time_than_allowed(is_async):
     ],
 )
 def test_every_failure_is_an_answer_and_the_others_go_on(is_async, call, text):
-    found = run(reply(call, ("double", {"n": 2})), [double, fail], is_async=is_async)
-    assert (found[0].content, found[0].status, found[0].tool_call_id) == (text, "error", "1")
-    assert (found[1].content, found[1].status) == ("4", "success")
+    message = reply(call, ("double", {"n": 2}))
+    for timeout_s in (None, 60):
+        found = run(message, [double, fail], is_async=is_async, timeout_s=timeout_s)
+        assert (found[0].content, found[0].status, found[0].tool_call_id) == (text, "error", "1")
+        assert (found[1].content, found[1].status) == ("4", "success")
+
+
+@both
+def test_a_generator_exit_that_a_tool_raises_is_an_answer(is_async):
+    (found,) = run(reply(("fail", {"how": "closed"})), [fail], is_async=is_async)
+    assert found.status == "error"
+    assert "GeneratorExit" in found.content
 
 
 @both
@@ -361,3 +380,116 @@ def test_what_a_run_supplies_is_not_the_models_to_set_whatever_the_schema(is_asy
     message = reply(("show", {"n": 1, "run_manager": "evil", "callbacks": "evil"}))
     (result,) = run(message, [made], is_async=is_async)
     assert result.content == "[1, false]"
+
+
+@both
+def test_a_tool_that_hangs_keeps_no_event_loop_from_ending(is_async):
+    go = threading.Event()
+
+    def hang() -> None:
+        """Hang."""
+        go.wait()
+
+    found = run(reply(*[("hang", {})] * 40), [hang], is_async=is_async, timeout_s=0.05)
+    go.set()
+    assert {m.content for m in found} == {"Error: timed out after 0.05 s"}
+
+
+@both
+@pytest.mark.parametrize("response_format", ["content", "content_and_artifact"])
+def test_what_a_generator_gives_is_read_in_the_tools_thread_within_time_and_size(
+    is_async, response_format
+):
+    go = threading.Event()
+    threads: list[Any] = []
+
+    def items(how: str) -> Any:
+        threads.append(threading.get_ident())
+        while True:
+            yield 1
+            if how == "hanging":
+                go.wait()
+
+    @tool(response_format=response_format)
+    def give(how: str) -> Any:
+        """Give."""
+        threads.append(threading.get_ident())
+        return items(how) if response_format == "content" else (items(how), "artifact")
+
+    message = reply(("give", {"how": "endless"}))
+    (endless,) = run(message, [give], is_async=is_async, max_chars=60)
+    assert endless.content == "[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, \n[cut: 60 characters of more]"
+    assert threads[0] == threads[1]
+    message = reply(("give", {"how": "hanging"}))
+    (hanging,) = run(message, [give], is_async=is_async, timeout_s=0.05)
+    go.set()
+    assert hanging.content == "Error: timed out after 0.05 s"
+
+
+async def test_a_generator_that_a_coroutine_returns_does_not_hold_up_the_loop():
+    go = threading.Event()
+
+    @tool
+    async def give() -> Any:
+        """Give."""
+        return (go.wait() for _ in range(2))
+
+    (found,) = await aexecute_tool_calls(reply(("give", {})), [give], timeout_s=0.05)
+    go.set()
+    assert found.content == "Error: timed out after 0.05 s"
+
+
+@both
+@pytest.mark.parametrize(
+    ("ids", "results"),
+    [
+        (["other"], [("a", "1")]),
+        (["other", "1"], [("b", "1")]),
+        (["other", "another"], [("Error: the tool gave no result for its call.", "1")]),
+    ],
+)
+def test_a_call_is_answered_under_its_own_id(is_async, ids, results):
+    @tool
+    def give() -> Any:
+        """Give."""
+        return [ToolMessage(text, tool_call_id=i) for text, i in zip("ab", ids, strict=False)]
+
+    found = run(reply(("give", {})), [give], is_async=is_async)
+    assert [(m.content, m.tool_call_id) for m in found] == results
+
+
+@both
+def test_a_result_of_blocks_is_cut_as_a_whole(is_async):
+    @tool
+    def big() -> Any:
+        """Give much."""
+        return [{"type": "text", "text": "x" * 8}, "y" * 8]
+
+    (found,) = run(reply(("big", {})), [big], is_async=is_async, max_chars=10)
+    assert found.content == [
+        {"type": "text", "text": "x" * 8},
+        "yy\n[cut: 10 of 16 characters]",
+    ]
+
+
+@both
+@pytest.mark.parametrize(
+    ("message", "tools", "error", "words"),
+    [
+        (reply(("double", {})).tool_calls, [double], TypeError, "from an AIMessage, got list"),
+        (reply(), double, TypeError, "has to be a list, got function; write"),
+        (reply(), fail, TypeError, "has to be a list, got StructuredTool; write"),
+        (reply(), {"double": double}, TypeError, "has to be a list, got dict; write"),
+        (reply(), None, TypeError, "has to be a list, got NoneType; write"),
+        (reply(), ["double"], TypeError, "has to hold tools and functions, got str"),
+        (reply(), [double, tool(double)], ValueError, "two tools are named 'double'"),
+    ],
+)
+def test_what_cannot_be_run_is_refused_in_words(is_async, message, tools, error, words):
+    with pytest.raises(error, match=words):
+        run(message, tools, is_async=is_async)
+
+
+def test_the_same_tool_may_stand_there_twice():
+    (found,) = execute_tool_calls(reply(("fail", {"how": "value"})), [fail, fail])
+    assert found.content == "ValueError: no such city"

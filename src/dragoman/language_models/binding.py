@@ -6,7 +6,7 @@ from typing import Any
 from dragoman.language_models.base import LanguageModelInput
 from dragoman.messages import AIMessage
 from dragoman.runnables import Runnable
-from dragoman.utils.function_calling import convert_to_openai_tool
+from dragoman.utils.function_calling import convert_to_openai_tool, tool_list
 
 __all__ = ["ToolBinding", "tools_kwargs"]
 
@@ -32,7 +32,7 @@ class ToolBinding:
 
         Args:
             tools: Functions, pydantic classes, TypedDicts, dataclasses, tools, JSON schemas, or
-                a provider's own tool dicts.
+                a provider's own tool dicts. All are sent; most providers refuse two of one name.
             tool_choice: `auto`, `none`, `any` (also `required` and True), a tool's name, or a
                 provider's own dict.
             strict: Whether the provider is to enforce the schemas.
@@ -40,6 +40,7 @@ class ToolBinding:
             kwargs: Passed to the model with each call.
 
         Raises:
+            TypeError: If `tools` is no list.
             ValueError: If a tool is none of these, or `tool_choice` names no tool.
         """
         bound = tools_kwargs(
@@ -61,12 +62,13 @@ def tools_kwargs(
     """Return the keyword arguments that tools and choices become; what is None is left out.
 
     Raises:
+        TypeError: If `tools` is no list.
         ValueError: If a tool cannot be read, or `tool_choice` names no tool.
 
     >>> tools_kwargs([{"name": "f", "parameters": {}}], tool_choice="required")["tool_choice"]
     'any'
     """
-    ready = [_tool(tool, strict) for tool in tools]
+    ready = [_tool(tool, strict) for tool in tool_list(tools)]
     found: dict[str, Any] = {"tools": ready}
     choice = _choice(tool_choice, ready)
     if choice is not None:

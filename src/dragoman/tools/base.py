@@ -7,6 +7,7 @@ called by a `ToolCall`.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from inspect import get_annotations
 from typing import Any, ClassVar, Literal
 from uuid import UUID
@@ -30,6 +31,7 @@ from dragoman.tools.schema import (
     visible_schema,
     wants_of,
 )
+from dragoman.tools.threads import call_in_thread
 from dragoman.utils.json_schema import schema_of_model
 
 __all__ = [
@@ -284,9 +286,7 @@ class BaseTool(RunnableSerializable[str | dict[str, Any] | ToolCall, Any], ABC):
 
     async def _arun(self, *args: Any, **kwargs: Any) -> Any:
         """Return the result; runs `_run` in a thread unless overridden."""
-        from dragoman.runnables.config import run_in_executor
-
-        return await run_in_executor(None, self._run, *args, **kwargs)
+        return await call_in_thread(partial(self._run, *args, **kwargs))
 
     def _sync_function(self) -> Callable[..., Any] | None:
         """The function that a sync call runs, or None."""

@@ -6,9 +6,9 @@ traceback. What the model put under the name of an injected argument is dropped 
 """
 
 import asyncio
-import contextvars
-import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from pydantic import ValidationError
@@ -18,11 +18,13 @@ from dragoman.messages import AIMessage, ToolCall, ToolMessage
 from dragoman.tools.arguments import with_injected
 from dragoman.tools.base import BaseTool
 from dragoman.tools.convert import tool as make_tool
+from dragoman.tools.output import MAX_CHARS, cut, max_chars, told
+from dragoman.tools.threads import LateError, call_in_time
+from dragoman.utils.function_calling import tool_list
 
-__all__ = ["aexecute_tool_calls", "error_text", "execute_tool_calls"]
+__all__ = ["aexecute_tool_calls", "error_text", "execute_tool_calls", "tools_by_name"]
 
 MAX_ERROR_CHARS = 1000
-MAX_CHARS = 200_000
 
 
 def execute_tool_calls(
@@ -50,6 +52,10 @@ def execute_tool_calls(
     Returns:
         `ToolMessage`s with the ids of their calls; an object that a tool made to be passed on
         (a `ToolOutputMixin`) stands as it is.
+
+    Raises:
+        TypeError: If `message` is no reply, or `tools` no list of tools and functions.
+        ValueError: If two tools have one name.
 
     >>> def double(n: int) -> int:
     ...     "Double n."
@@ -92,15 +98,25 @@ class Runner:
         timeout_s: float | None,
         max_chars: int,
     ) -> None:
-        ready = [t if isinstance(t, BaseTool) else make_tool(t) for t in tools]
-        self.tools: dict[str, BaseTool] = {tool.name: tool for tool in ready}
+        ready = [_ready(given) for given in tool_list(tools)]
+        self.tools: dict[str, BaseTool] = tools_by_name(ready)
         self.config = config
         self.injected: Mapping[str, Any] = injected or {}
         self.timeout_s = timeout_s
         self.max_chars = max_chars
 
     async def answer(self, door: Door, message: AIMessage, limit: int | None) -> list[Any]:
-        """Return the results of all calls, valid ones first."""
+        """Return the results of all calls, valid ones first.
+
+        Raises:
+            TypeError: If `message` is no reply.
+        """
+        if not hasattr(message, "tool_calls") or not hasattr(message, "invalid_tool_calls"):
+            wrong = (
+                f"tool calls are read from an AIMessage, got {type(message).__name__}; "
+                "pass the model's reply itself"
+            )
+            raise TypeError(wrong)
         bodies = [lambda call=call: self.one(door, call) for call in message.tool_calls]
         results = await door.gather(bodies, limit) if bodies else []
         return [item for found in results for item in found] + [
@@ -122,14 +138,10 @@ class Runner:
         args = with_injected(tool, call["args"], self.injected_for(tool, call))
         given = {"type": "tool_call", "name": tool.name, "args": args, "id": call["id"] or ""}
         task = asyncio.current_task() if door.is_async else None
+        token = max_chars.set(self.max_chars)
         try:
-            if door.is_async:
-                output = await self._within(tool.ainvoke(given, self.config))
-            else:
-                output = self._in_time(tool, given)
-        except TimeoutError as error:
-            if self.timeout_s is None or error.args:
-                return self.failure(call, error)
+            output = await self._output(door, tool, given)
+        except LateError:
             return [_failed(call, f"Error: timed out after {self.timeout_s:g} s")]
         except asyncio.CancelledError as error:
             if door.is_async and _is_being_cancelled():
@@ -143,7 +155,10 @@ class Runner:
             if isinstance(error, GeneratorExit) and door.is_async and _is_closed_from_outside(task):
                 raise
             return self.failure(call, error)
-        return self._shortened(output)
+        finally:
+            with suppress(ValueError):  # closed from another context: there is nothing to reset
+                max_chars.reset(token)
+        return self._settled(call, output)
 
     def injected_for(self, tool: BaseTool, call: ToolCall) -> Mapping[str, Any]:
         """Return the values for injected arguments of one call, by name."""
@@ -153,49 +168,71 @@ class Runner:
         """Return what becomes of a tool's error; an agent with hooks around tools raises it to them."""
         return [_failed(call, error_text(error))]
 
-    async def _within(self, running: Any) -> Any:
-        # Not `wait_for`: it makes a task of its own, and a SystemExit that leaves a task ends the
-        # event loop before anybody can catch it.
-        async with asyncio.timeout(self.timeout_s):
-            return await running
-
-    def _in_time(self, tool: BaseTool, given: dict[str, Any]) -> Any:
-        """Return the output of a sync run, or stop waiting for it when it is late.
+    async def _output(self, door: Door, tool: BaseTool, given: dict[str, Any]) -> Any:
+        """Return what the tool gives.
 
         Raises:
-            TimeoutError: If it is late.
+            LateError: If it takes longer than it may.
         """
-        if self.timeout_s is None:
-            return tool.invoke(given, self.config)
-        outcome: list[Any] = []
-        context = contextvars.copy_context()
+        if not door.is_async:
+            work = partial(tool.invoke, given, self.config)
+            return work() if self.timeout_s is None else call_in_time(work, self.timeout_s)
+        # Not `wait_for`: it makes a task of its own, and a SystemExit that leaves a task ends the
+        # event loop before anybody can catch it.
+        limit = asyncio.timeout(self.timeout_s)
+        try:
+            async with limit:
+                return await tool.ainvoke(given, self.config)
+        except TimeoutError as error:
+            if limit.expired():
+                raise LateError from error
+            raise
 
-        def work() -> None:
-            try:
-                outcome.append((context.run(tool.invoke, given, self.config), None))
-            except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
-                outcome.append((None, error))
+    def _settled(self, call: ToolCall, output: Any) -> list[Any]:
+        """Return the results of a call, under its id and not too long.
 
-        # A daemon, so that a tool that hangs does not keep the process from ending.
-        thread = threading.Thread(target=work, daemon=True)
-        thread.start()
-        thread.join(self.timeout_s)
-        if not outcome:
-            raise TimeoutError
-        output, error = outcome[0]
-        if error is not None:
-            raise error
-        return output
-
-    def _shortened(self, output: Any) -> list[Any]:
+        A single result under another id gets the call's; beside results under the call's own id
+        those under others are left out.
+        """
         items: list[Any] = output if isinstance(output, list) else [output]
-        for index, item in enumerate(items):
-            content: Any = item.content if isinstance(item, ToolMessage) else None
-            if isinstance(content, str) and len(content) > self.max_chars:
-                mark = f"\n[cut: {self.max_chars} of {len(content)} characters]"
-                short = content[: self.max_chars] + mark
-                items[index] = item.model_copy(update={"content": short})
-        return items
+        if all(isinstance(item, ToolMessage) for item in items):
+            own_id = call["id"] or ""
+            if len(items) == 1 and items[0].tool_call_id != own_id:
+                items = [items[0].model_copy(update={"tool_call_id": own_id})]
+            items = [item for item in items if item.tool_call_id == own_id]
+            items = items or [_failed(call, "Error: the tool gave no result for its call.")]
+        return [self._shortened(item) for item in items]
+
+    def _shortened(self, item: Any) -> Any:
+        if not isinstance(item, ToolMessage):
+            return item
+        content: Any = cut(item.content, self.max_chars)
+        is_whole = content is item.content
+        return item if is_whole else item.model_copy(update={"content": content})
+
+
+def _ready(given: Any) -> BaseTool:
+    """Return a tool, made of a function if it is none."""
+    # Of a str or None `tool` would make a decorator.
+    made = given if isinstance(given, BaseTool) or not callable(given) else make_tool(given)
+    if not isinstance(made, BaseTool):
+        message = f"tools has to hold tools and functions, got {type(given).__name__}"
+        raise TypeError(message)
+    return made
+
+
+def tools_by_name(tools: Sequence[BaseTool]) -> dict[str, BaseTool]:
+    """Return tools by name.
+
+    Raises:
+        ValueError: If two different ones have one name: a call could mean either.
+    """
+    found: dict[str, BaseTool] = {}
+    for tool in tools:
+        if found.setdefault(tool.name, tool) is not tool:
+            message = f"two tools are named {tool.name!r}; give one of them another name"
+            raise ValueError(message)
+    return found
 
 
 def _is_being_cancelled() -> bool:
@@ -233,5 +270,5 @@ def error_text(error: BaseException) -> str:
         ]
         text = f"Error: wrong arguments: {'; '.join(faults)}. Please fix them and try again."
     else:
-        text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        text = told(error)
     return text if len(text) <= MAX_ERROR_CHARS else text[: MAX_ERROR_CHARS - 3] + "..."

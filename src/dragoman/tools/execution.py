@@ -1,6 +1,6 @@
 """One run of a tool, written once for sync and async."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,8 +15,9 @@ from dragoman.callbacks.ambient import var_child_runnable_config
 from dragoman.runnables.config import ensure_config, patch_config, resolve_config
 from dragoman.tools.arguments import injected_names
 from dragoman.tools.errors import ToolException
-from dragoman.tools.output import format_output
+from dragoman.tools.output import format_output, listed
 from dragoman.tools.schema import FILTERED_ARGS, wants_of
+from dragoman.tools.threads import call_in_thread
 
 if TYPE_CHECKING:
     from dragoman.tools.base import BaseTool
@@ -110,15 +111,8 @@ async def _outcome(
     """Return content, artifact and status; errors that the tool handles become content."""
     try:
         args, kwargs = tool._to_args_and_kwargs(call.given, call.call_id)
-        response = await _called(tool, door, args, kwargs, config, manager)
-        if tool.response_format != "content_and_artifact":
-            return response, None, "success"
-        if isinstance(response, tuple) and len(response) == 2:
-            return response[0], response[1], "success"
-        raise ValueError(
-            "Since response_format='content_and_artifact' a two-tuple of the message content and "
-            f"raw tool output is expected. Instead, generated response is of type: {type(response)}."
-        )
+        content, artifact = await _called(tool, door, call, args, kwargs, config, manager)
+        return content, artifact, "success"
     except ValidationError as error:
         text = _handled(tool.handle_validation_error, error, "Tool input validation error")
         if text is None:
@@ -130,6 +124,28 @@ async def _outcome(
         if text is None:
             raise
         return text, None, "error"
+
+
+def _read(tool: "BaseTool", call: Call, response: Any) -> tuple[Any, Any]:
+    """Return content and artifact of a response; for a message an iterator is read, in this thread."""
+    content, artifact = _parted(tool, response)
+    return listed(content) if _is_to_be_read(call, content) else content, artifact
+
+
+def _is_to_be_read(call: Call, content: Any) -> bool:
+    return call.call_id is not None and isinstance(content, Iterator)
+
+
+def _parted(tool: "BaseTool", response: Any) -> tuple[Any, Any]:
+    """Return content and artifact of a response as they are."""
+    if tool.response_format != "content_and_artifact":
+        return response, None
+    if isinstance(response, tuple) and len(response) == 2:
+        return response[0], response[1]
+    raise ValueError(
+        "Since response_format='content_and_artifact' a two-tuple of the message content and "
+        f"raw tool output is expected. Instead, generated response is of type: {type(response)}."
+    )
 
 
 def _handled(rule: Any, error: Exception, text: str) -> Any:
@@ -144,12 +160,13 @@ def _handled(rule: Any, error: Exception, text: str) -> Any:
 async def _called(
     tool: "BaseTool",
     door: Door,
+    call: Call,
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     config: Mapping[str, Any] | None,
     manager: Any,
-) -> Any:
-    """Return what the tool's function gives, run where it belongs."""
+) -> tuple[Any, Any]:
+    """Return content and artifact that the tool's function gives, run where it belongs."""
     function = tool._async_function() if door.is_async else tool._sync_function()
     in_thread = door.is_async and function is None
     if in_thread:
@@ -167,9 +184,14 @@ async def _called(
     token = None if child is None else var_child_runnable_config.set(child)
     try:
         if in_thread:
-            return await door.call(partial(function, *args, **named))
+            return await call_in_thread(lambda: _read(tool, call, function(*args, **named)))
         outcome = function(*args, **named)
-        return await outcome if door.is_async else outcome
+        if not door.is_async:
+            return _read(tool, call, outcome)
+        content, artifact = _parted(tool, await outcome)
+        if _is_to_be_read(call, content):
+            content = await call_in_thread(partial(listed, content))
+        return content, artifact
     finally:
         if token is not None:
             var_child_runnable_config.reset(token)

@@ -8,6 +8,7 @@ import dataclasses
 import json
 import re
 from collections.abc import Iterator
+from contextvars import ContextVar
 from typing import Any, cast
 
 from dragoman.messages import ToolMessage
@@ -16,6 +17,11 @@ from dragoman.messages.tool import ToolOutputMixin
 __all__ = ["TOOL_MESSAGE_BLOCK_TYPES", "format_output"]
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+(?=>)")
+
+MAX_CHARS = 200_000
+"""The most characters of a result's text, unless whoever runs the calls says otherwise."""
+
+max_chars: ContextVar[int] = ContextVar("max_chars", default=MAX_CHARS)
 
 TOOL_MESSAGE_BLOCK_TYPES = frozenset(
     {
@@ -72,9 +78,74 @@ def message_content(content: Any) -> Any:
     if isinstance(content, list) and all(_is_block(item) for item in content):
         return content
     if isinstance(content, Iterator):
-        content = list(content)
+        return listed(content)
     if isinstance(content, BaseException):
-        return f"{type(content).__name__}: {content}"
+        return told(content)
+    return _as_text(content)
+
+
+def told(error: BaseException) -> str:
+    """Return class and message of an error; the class alone where it has no message, or shows none."""
+    name = type(error).__name__
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001 - whatever its `__str__` does, the error is told
+        return name
+    return f"{name}: {text}" if text else name
+
+
+def listed(items: Iterator[Any]) -> str:
+    """Return the items as one text; they are read until it is as long as a result may be.
+
+    >>> listed(iter([1, "a"]))
+    '[1, "a"]'
+    """
+    limit = max_chars.get()
+    taken: list[Any] = []
+    size = 0
+    for item in items:
+        if size > limit:
+            mark = f"\n[cut: {limit} characters of more]"
+            return _as_text(taken)[: max(limit - len(mark), 0)] + mark
+        taken.append(item)
+        size += len(str(item)) + 2
+    return _as_text(taken)
+
+
+def cut(content: Any, limit: int) -> Any:
+    r"""Return content with at most `limit` characters of text, over all blocks, and a mark where it is cut.
+
+    Media are no text and stay.
+
+    >>> cut("abcdef", 4), cut(["ab", "cd"], 3)
+    ('abcd\n[cut: 4 of 6 characters]', ['ab', 'c\n[cut: 3 of 4 characters]'])
+    """
+    blocks: list[Any] = content if isinstance(content, list) else [content]
+    total = sum(len(_text_of(block)) for block in blocks)
+    if total <= limit:
+        return content
+    kept: list[Any] = []
+    left = limit
+    for block in blocks:
+        text = _text_of(block)
+        if len(text) <= left:
+            kept.append(block)
+            left -= len(text)
+        elif left >= 0:
+            short = f"{text[:left]}\n[cut: {limit} of {total} characters]"
+            kept.append(short if isinstance(block, str) else {**block, "text": short})
+            left = -1
+        elif not text:
+            kept.append(block)
+    return kept if isinstance(content, list) else kept[0]
+
+
+def _text_of(block: Any) -> str:
+    text = block.get("text") if isinstance(block, dict) else block
+    return text if isinstance(text, str) else ""
+
+
+def _as_text(content: Any) -> str:
     try:
         return json.dumps(content, ensure_ascii=False, default=_plain)
     except (TypeError, ValueError, RecursionError):

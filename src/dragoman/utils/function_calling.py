@@ -6,7 +6,7 @@ JSON Schemas and the tool dicts of OpenAI, Anthropic and Bedrock are understood;
 """
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 from uuid import uuid4
@@ -32,6 +32,7 @@ __all__ = [
     "convert_to_openai_function",
     "convert_to_openai_tool",
     "tool_example_to_messages",
+    "tool_list",
 ]
 
 Function = dict[str, Any]
@@ -298,6 +299,22 @@ def _signature_names(function: Any) -> list[str]:
     import inspect
 
     return list(inspect.signature(function).parameters)
+
+
+def tool_list(tools: Iterable[Any]) -> list[Any]:
+    """Return tools as a list.
+
+    Raises:
+        TypeError: If it is a single tool, or none at all.
+    """
+    given: Any = tools
+    is_one = callable(given) or _is_tool(given) or isinstance(given, (str, Mapping))
+    if is_one or not isinstance(given, Iterable):
+        message = (
+            f"tools has to be a list, got {type(given).__name__}; write [tool] for a single one"
+        )
+        raise TypeError(message)
+    return list(tools)
 
 
 def _is_tool(value: Any) -> bool:
