@@ -418,3 +418,13 @@ def test_lists_may_be_any_iterable():
 def test_an_input_that_is_no_dict_is_refused_with_an_example():
     with pytest.raises(ValueError, match=r'got str; pass \{"messages": \[\("user", "..."\)\]\}'):
         create_agent(model("ok")).invoke("x")
+
+
+def test_two_tools_of_one_name_are_refused():
+    @tool("add")
+    def other(a: int) -> int:
+        """Other."""
+        return a
+
+    with pytest.raises(ValueError, match=r"two tools are named 'add'; give one of them another"):
+        create_agent(model("ok"), [add, other])

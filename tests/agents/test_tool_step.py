@@ -516,3 +516,48 @@ def test_an_async_only_tool_in_a_sync_run_is_an_error_result():
     )
     assert status == "error"
     assert "sync" in text
+
+
+@pytest.mark.parametrize("id_val", ["", None, "same"])
+def test_calls_of_a_reply_that_middleware_made_are_told_apart_too(id_val):
+    class Answer(AgentMiddleware):
+        def wrap_model_call(self, request, handler):
+            if isinstance(request.messages[-1], ToolMessage):
+                return handler(request)
+            return calls(call("add", id_val, a=1, b=1), call("add", id_val, a=2, b=2))
+
+    state = create_agent(model("ok"), [add], middleware=[Answer()]).invoke(HI)
+    assert [r[1] for r in results(state)] == ["2", "4"]
+    assert len({r[0] for r in results(state)}) == 2
+    assert validate_messages(state["messages"], "openai") == []
+
+
+def test_a_reply_under_the_id_of_an_older_one_is_a_message_of_its_own():
+    first = calls(call("add", a=1, b=1)).model_copy(update={"id": "resp-1"})
+    agent = create_agent(model(first, AIMessage("two", id="resp-1")), [add])
+    state = agent.invoke(HI)
+    assert kinds(state["messages"]) == ["human", "ai", "tool", "ai"]
+    assert state["messages"][1].id == "resp-1"
+    assert state["messages"][3].id not in (None, "resp-1")
+
+
+def test_injected_arguments_may_be_optional_or_stand_in_a_union():
+    @tool
+    def peek(
+        x: int,
+        runtime: ToolRuntime | None = None,
+        state: Annotated[dict | None, InjectedState] = None,
+        count: Annotated[int, InjectedState("count")] | None = None,
+    ) -> str:
+        """Peek."""
+        return f"{runtime is not None} {len(state['messages'])} {count}"
+
+    class Counting(AgentState):
+        count: int
+
+    assert list(peek.tool_call_schema.model_json_schema()["properties"]) == ["x"]
+    agent = create_agent(
+        model(calls(call("peek", x=1, count=9)), "ok"), [peek], state_schema=Counting
+    )
+    state = agent.invoke({"messages": "hi", "count": 3})
+    assert [r[1] for r in results(state)] == ["True 2 3"]

@@ -28,6 +28,7 @@ from dragoman.runnables.config import DEFAULT_RECURSION_LIMIT
 from dragoman.threads import ThreadStore
 from dragoman.tools import BaseTool
 from dragoman.tools.convert import tool as make_tool
+from dragoman.tools.execute import tools_by_name
 
 __all__ = ["Agent", "StateSnapshot"]
 
@@ -123,9 +124,9 @@ class Agent(Runnable[Any, dict[str, Any]]):
         self.bound_tools: list[BaseTool | dict[str, Any]] = [
             t if isinstance(t, dict | BaseTool) else make_tool(t) for t in given
         ]
-        self.tools: dict[str, BaseTool] = {
-            tool_name(tool): tool for tool in self.bound_tools if isinstance(tool, BaseTool)
-        }
+        self.tools: dict[str, BaseTool] = tools_by_name(
+            [tool for tool in self.bound_tools if isinstance(tool, BaseTool)]
+        )
         self._warn_of_missing_tools()
         schemas = [m.state_schema for m in middleware]
         self.schema: StateSchema = StateSchema(

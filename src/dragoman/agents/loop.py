@@ -27,9 +27,9 @@ from dragoman.agents.course import Course
 from dragoman.agents.middleware.types import overrides
 from dragoman.agents.model_step import FailedResponse
 from dragoman.agents.request import ModelRequest, Outcome
-from dragoman.agents.results import updates_of
+from dragoman.agents.results import updates_of, with_own_id
 from dragoman.agents.state import AgentStateError, view
-from dragoman.messages import BaseMessage, RemoveMessage, ToolCall
+from dragoman.messages import AIMessage, BaseMessage, RemoveMessage, ToolCall, ToolMessage
 
 __all__ = ["Run"]
 
@@ -205,7 +205,9 @@ class Run(Course):
             self.place.failures = 0
         elif self.place.failures >= MAX_STRUCTURED_FAILURES:
             raise response.error
-        update: dict[str, Any] = {"messages": list(response.result)}
+        taken = {message.id for message in self.state["messages"]}
+        given = [with_own_id(m, taken, AIMessage | ToolMessage) for m in response.result]
+        update: dict[str, Any] = {"messages": given}
         if response.structured_response is not None or self.agent.response_format is not None:
             update["structured_response"] = response.structured_response
         return update

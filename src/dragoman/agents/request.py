@@ -4,10 +4,11 @@ import warnings
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self, cast
 
+from dragoman.agents.calls import with_own_call_ids
 from dragoman.agents.control import Command
 from dragoman.agents.runtime import Runtime
 from dragoman.agents.state import AgentStateError
-from dragoman.messages import AIMessage, BaseMessage, SystemMessage, ToolCall
+from dragoman.messages import AIMessage, BaseMessage, SystemMessage, ToolCall, ToolMessage
 
 __all__ = ["ExtendedModelResponse", "ModelRequest", "ModelResponse", "ToolCallRequest"]
 
@@ -184,6 +185,9 @@ def outcome_of(given: Any, inner: Outcome | None) -> Outcome:
             f"{type(result).__name__}; pass ModelResponse(result=[AIMessage(...)])"
         )
         raise AgentStateError(message)
+    if not any(isinstance(m, ToolMessage) for m in result):  # no call of it is answered yet
+        named = [with_own_call_ids(m) if isinstance(m, AIMessage) else m for m in result]
+        given = replace(given, result=named)
     return Outcome(given, commands)
 
 

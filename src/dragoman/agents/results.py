@@ -11,7 +11,7 @@ from dragoman.errors import MessageError
 from dragoman.messages import BaseMessage, ToolCall, ToolMessage
 from dragoman.tools.execute import error_text
 
-__all__ = ["checked", "updates_of"]
+__all__ = ["checked", "updates_of", "with_own_id"]
 
 
 def checked(call: ToolCall, given: Any) -> list[Any]:
@@ -109,7 +109,7 @@ def updates_of(messages: Sequence[BaseMessage], results: Sequence[Any]) -> list[
     for result in results:
         update = result.update or {} if isinstance(result, Command) else {"messages": [result]}
         if "messages" in update:
-            update = {**update, "messages": [_with_own_id(m, taken) for m in update["messages"]]}
+            update = {**update, "messages": [with_own_id(m, taken) for m in update["messages"]]}
         updates.append(update)
     new = [message for update in updates for message in update.get("messages", ())]
     ordered = in_call_order(messages, new)
@@ -119,9 +119,14 @@ def updates_of(messages: Sequence[BaseMessage], results: Sequence[Any]) -> list[
     return [{"messages": list(ordered)}, *(update for update in fields if update)]
 
 
-def _with_own_id(message: BaseMessage, taken: set[str | None]) -> BaseMessage:
-    """Return a result under an id that no other message has: it would take the other's place."""
-    if not isinstance(message, ToolMessage) or message.id is None:
+def with_own_id(
+    message: BaseMessage, taken: set[str | None], kinds: Any = ToolMessage
+) -> BaseMessage:
+    """Return a message under an id that is not taken, and take it; one of other kinds may be meant.
+
+    Servers, caches and tools give one id again; in the state the message would replace an older one.
+    """
+    if not isinstance(message, kinds) or message.id is None:
         return message
     if message.id in taken:
         return message.model_copy(update={"id": None})

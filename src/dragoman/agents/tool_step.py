@@ -1,9 +1,7 @@
 """One round of tool calls of an agent: hooks around each, injected values, results that last."""
 
-import inspect
 from collections.abc import Mapping, Sequence
-from functools import cache
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -18,6 +16,7 @@ from dragoman.agents.state import view
 from dragoman.messages import ToolCall
 from dragoman.tools import BaseTool, InjectedState, InjectedStore, ToolRuntime
 from dragoman.tools.execute import MAX_CHARS, Runner, error_text
+from dragoman.tools.schema import field_marks, wants_of
 
 __all__ = ["ToolStep"]
 
@@ -78,51 +77,28 @@ class _Injecting(Runner):
 
 def _marks(tool: BaseTool) -> dict[str, Any]:
     """Return which arguments of a tool are injected, and how."""
-    found: dict[str, Any] = {}
-    for function in (getattr(tool, "func", None), getattr(tool, "coroutine", None)):
-        if function is not None:
-            found |= _marks_of(function)
-    found |= _marks_of(type(tool)._run) | _marks_of(type(tool)._arun)
+    found: dict[str, tuple[Any, ...]] = {}
     schema: Any = tool.args_schema
     if isinstance(schema, type):
-        for name, info in getattr(schema, "model_fields", {}).items():
-            mark = next((m for m in map(_mark, info.metadata) if m is not None), None)
-            mark = mark or _runtime_mark(info.annotation)
-            if mark is not None:
-                found.setdefault(name, mark)
-    return found
+        fields: dict[str, Any] = getattr(schema, "model_fields", {})
+        found.update((name, field_marks(field)) for name, field in fields.items())
+    functions: tuple[Any, ...] = (getattr(tool, "func", None), getattr(tool, "coroutine", None))
+    for function in (*functions, tool._run, tool._arun):
+        if function is not None:
+            found.update(wants_of(function).injected)
+    known = {name: next(filter(None, map(_mark, marks)), None) for name, marks in found.items()}
+    return {name: mark for name, mark in known.items() if mark is not None}
 
 
-@cache
-def _marks_of(function: Any) -> dict[str, Any]:
-    try:
-        hints = get_type_hints(function, include_extras=True)
-    except (NameError, TypeError, AttributeError):
-        hints = dict(inspect.get_annotations(function))
-    found: dict[str, Any] = {}
-    for name, hint in hints.items():
-        mark = _runtime_mark(hint)
-        if get_origin(hint) is Annotated:
-            inner, *metadata = get_args(hint)
-            mark = next((m for m in map(_mark, metadata) if m is not None), _runtime_mark(inner))
-        if mark is not None and name != "return":
-            found[name] = mark
-    return found
-
-
-def _mark(item: Any) -> Any:
-    if isinstance(item, InjectedState):
-        return item
-    if item is InjectedState:
+def _mark(mark: Any) -> Any:
+    """Return a mark that an agent knows, or None."""
+    if isinstance(mark, InjectedState):
+        return mark
+    if mark is InjectedState:
         return InjectedState()
-    if item is InjectedStore or isinstance(item, InjectedStore):
+    if mark is InjectedStore or isinstance(mark, InjectedStore):
         return InjectedStore
-    return None
-
-
-def _runtime_mark(hint: Any) -> Any:
-    kind = get_origin(hint) or hint
-    return ToolRuntime if isinstance(kind, type) and issubclass(kind, ToolRuntime) else None
+    return ToolRuntime if isinstance(mark, type) and issubclass(mark, ToolRuntime) else None
 
 
 class ToolStep:

@@ -61,7 +61,10 @@ def wants_of(function: Any) -> Wants:
 def _wants(function: Any, *, is_bound: bool) -> Wants:
     types = parameter_types(function)
     marks = {name: injection_marks(kind) for name, kind in types.items() if name != "return"}
-    parameters = inspect.signature(function).parameters
+    try:
+        parameters = inspect.signature(function).parameters
+    except ValueError:  # some functions of C tell none
+        parameters = dict[str, inspect.Parameter]()
     kinds = {parameter.kind: name for name, parameter in parameters.items()}
     by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     by_name = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
