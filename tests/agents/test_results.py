@@ -354,3 +354,15 @@ def test_an_older_reply_that_is_given_again_keeps_its_results():
     state = agent.invoke({"messages": [edited, ("user", "next")]}, thread())
     assert kinds(state["messages"]) == ["human", "ai", "tool", "ai", "human", "ai"]
     assert state["messages"][1].text == "edited"
+
+
+@pytest.mark.parametrize("given", [None, "own"])
+def test_the_result_in_a_command_has_the_name_of_its_tool(given):
+    @tool
+    def note(tool_call_id: Annotated[str, InjectedToolCallId]) -> Command:
+        """Note."""
+        answer = ToolMessage("noted", tool_call_id=tool_call_id, name=given)
+        return Command(update={"messages": [answer]})
+
+    state = create_agent(model(calls(call("note")), "ok"), [note]).invoke(HI)
+    assert state["messages"][2].name == (given or "note")

@@ -209,6 +209,13 @@ class Agent(Runnable[Any, dict[str, Any]]):
             raise AgentStateError(message)
         return target if target in self.jumps[node] else None
 
+    @override
+    def get_graph(self, config: Any = None) -> Any:
+        """Return the steps as a graph: `model`, `tools`, those of middleware, and where they lead."""
+        from dragoman.agents.graph import agent_graph
+
+        return agent_graph(self)
+
     # ------------------------------------------------------------------ running
 
     def _run(self, door: Door, config: Any, context: Any, channel: Channel | None) -> Run:

@@ -82,7 +82,7 @@ def _messages(result: ToolMessage | Command) -> list[BaseMessage]:
 
 def _joined(call: ToolCall, own: Sequence[ToolMessage]) -> ToolMessage:
     """Return the results of one call as one: the first, with the contents of all."""
-    update: dict[str, Any] = {"tool_call_id": call["id"] or ""}
+    update: dict[str, Any] = {"tool_call_id": call["id"] or "", "name": own[0].name or call["name"]}
     contents: list[Any] = [message.content for message in own]
     if len(own) > 1 and all(isinstance(content, str) for content in contents):
         update["content"] = "\n".join(contents)

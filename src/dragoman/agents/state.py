@@ -17,18 +17,21 @@ from typing import (
 from typing_extensions import TypedDict, TypeVar
 
 from dragoman.errors import DragomanError, short
-from dragoman.messages import BaseMessage
+from dragoman.messages import BaseMessage, MessageLikeRepresentation
 from dragoman.messages.registry import AnyMessage
 from dragoman.transcript.reduce import _taken, add_messages
 
 __all__ = [
     "AgentState",
     "AgentStateError",
+    "InputAgentState",
     "JumpTo",
     "OmitFromInput",
     "OmitFromOutput",
     "OmitFromSchema",
+    "OutputAgentState",
     "PrivateStateAttr",
+    "ResponseT",
     "StateSchema",
     "messages_of",
     "view",
@@ -68,6 +71,19 @@ class AgentState(TypedDict, Generic[ResponseT]):
     messages: Required[Annotated[list[AnyMessage], add_messages]]
     jump_to: NotRequired[Annotated[JumpTo | None, EphemeralValue, PrivateStateAttr]]
     structured_response: NotRequired[Annotated[ResponseT, OmitFromInput]]
+
+
+class InputAgentState(TypedDict):
+    """What callers give."""
+
+    messages: Required[list[MessageLikeRepresentation]]
+
+
+class OutputAgentState(TypedDict, Generic[ResponseT]):
+    """What callers get."""
+
+    messages: Required[list[AnyMessage]]
+    structured_response: NotRequired[ResponseT]
 
 
 Reducer = Callable[[Any, Any], Any]

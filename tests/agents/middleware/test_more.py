@@ -121,6 +121,24 @@ def test_kinds_and_strategies_without_sense_are_refused():
 
 
 @pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        ("email", "a@b.com"),
+        ("credit_card", "4532015112830366"),
+        ("ip", "10.0.0.1"),
+        ("mac_address", "00:1A:2B:3C:4D:5E"),
+        ("url", "https://a.b/c"),
+    ],
+)
+def test_what_finds_a_kind_is_a_function_too(kind, value):
+    find = getattr(import_module("dragoman.agents.middleware.pii"), f"detect_{kind}")
+    assert find(f"at {value} now") == [
+        {"type": kind, "value": value, "start": 3, "end": 3 + len(value)}
+    ]
+    assert find("nothing here, 300.1.1.1 and 1234567890123456") == []
+
+
+@pytest.mark.parametrize(
     ("number", "is_card"), [("378282246310005", True), ("378282246310006", False)]
 )
 def test_a_card_has_a_check_digit(number, is_card):
@@ -183,7 +201,7 @@ def other(x: int) -> int:
 )
 @HOW
 async def test_only_chosen_tools_are_bound(chosen, options, bound, how):
-    chooser = model(calls(call("ToolSelection", tools=chosen)))
+    chooser = model(calls(call("ToolSelectionResponse", tools=chosen)))
     fake = model("ok")
     pick = LLMToolSelectorMiddleware(model=chooser, **options)
     agent = create_agent(fake, [add, fail, other], middleware=[pick])
@@ -195,7 +213,7 @@ async def test_only_chosen_tools_are_bound(chosen, options, bound, how):
 def test_provider_tools_stay_and_a_wrong_name_is_refused():
     search = {"type": "web_search"}
     fake = model("ok")
-    pick = LLMToolSelectorMiddleware(model=model(calls(call("ToolSelection", tools=[]))))
+    pick = LLMToolSelectorMiddleware(model=model(calls(call("ToolSelectionResponse", tools=[]))))
     create_agent(fake, [add, search], middleware=[pick]).invoke(HI)
     assert fake.bound[0]["tools"] == [search]
     wrong = LLMToolSelectorMiddleware(model=model("x"), always_include=["nope"])
@@ -234,6 +252,12 @@ async def test_results_are_made_up(tools, expected, how):
         ("model_retry", "ModelRetryMiddleware"),
         ("tool_retry", "ToolRetryMiddleware"),
         ("human_in_the_loop", "HITLRequest"),
+        ("human_in_the_loop", "RespondDecision"),
+        ("model_call_limit", "ModelCallLimitState"),
+        ("tool_call_limit", "ToolCallLimitState"),
+        ("tool_error", "ToolErrorMiddleware"),
+        ("types", "OutputAgentState"),
+        ("types", "ToolCallWrapper"),
         ("summarization", "SummarizationMiddleware"),
         ("context_editing", "ClearToolUsesEdit"),
         ("todo", "PlanningState"),

@@ -115,6 +115,16 @@ def test_the_tool_call_limit_may_raise():
         create_agent(looping(), [add], middleware=[limit]).invoke(HI)
 
 
+@pytest.mark.parametrize("kind", [ModelCallLimitMiddleware, ToolCallLimitMiddleware])
+def test_limits_that_cannot_be_meant_are_refused(kind):
+    with pytest.raises(ValueError, match=r"At least one limit must be specified"):
+        kind()
+    with pytest.raises(ValueError, match=r"run_limit \(3\) cannot exceed thread_limit \(2\)"):
+        kind(run_limit=3, thread_limit=2)
+    with pytest.raises(ValueError, match=r"Invalid exit_behavior: 'stop'\. Must be one of"):
+        kind(run_limit=3, exit_behavior="stop")
+
+
 def test_two_tool_call_limits_for_two_tools():
     limits = [ToolCallLimitMiddleware(tool_name=n, run_limit=1) for n in ("add", "fail")]
     reply = calls(call("add", "1", a=1, b=1), call("fail", "2"))
@@ -298,6 +308,19 @@ def test_tool_errors_may_end_the_run():
     assert (caught.value.tool, caught.value.call_id) == ("fail", "c9")
 
 
+@HOW
+async def test_an_async_function_tells_errors_of_async_runs(how):
+    async def told(error, request):
+        return f"async {error} in {request.tool_call['name']}"
+
+    rule = ToolErrorMiddleware(lambda error: f"sync {error}", aon_error=told, tools=[tool(fail)])
+    agent = create_agent(model(calls(call("fail")), "ok"), [fail], middleware=[rule])
+    said = "async broken in fail" if how == "ainvoke" else "sync broken"
+    assert results(await ran(agent, HI, how)) == [("1", said, "error")]
+    with pytest.raises(TypeError, match="on_error has to be continue, error or a function, got 5"):
+        ToolErrorMiddleware(5)
+
+
 def test_tool_errors_of_other_tools_or_kinds_are_left_alone():
     for rule in (
         ToolErrorMiddleware("error", tools=["x"]),
@@ -375,10 +398,49 @@ def test_a_fraction_needs_a_profile():
         ).invoke(HI)
 
 
-@pytest.mark.parametrize("size", [("tokens",), ("words", 3), ("tokens", 0), 5, "tokens"])
-def test_sizes_without_sense_are_refused(size):
-    with pytest.raises(ValueError, match="expected a pair"):
-        SummarizationMiddleware(model("s"), keep=size)
+@pytest.mark.parametrize(
+    ("size", "said"),
+    [
+        (("tokens",), "has to be a pair"),
+        (5, "has to be a pair"),
+        ("tokens", "has to be a pair"),
+        (("words", 3), "Unsupported context size type 'words' for"),
+        ((3, "words"), "Unsupported context size type 3 for"),
+        (("tokens", 0), "a number greater than 0, got 0"),
+        (("tokens", "9"), "a number greater than 0, got '9'"),
+        (("messages", True), "a number greater than 0, got True"),
+        (("fraction", 1.5), "must be between 0 and 1, got 1.5"),
+    ],
+)
+@pytest.mark.parametrize("option", ["keep", "trigger"])
+def test_sizes_without_sense_are_refused(option, size, said):
+    with pytest.raises(ValueError, match=said) as caught:
+        SummarizationMiddleware(model("s"), **{option: size})
+    assert option in str(caught.value)
+
+
+@pytest.mark.parametrize("n_messages", [3, 6])
+def test_all_sizes_of_a_clause_have_to_be_reached(n_messages):
+    clause = {"messages": 5, "tokens": 10}
+    short = SummarizationMiddleware(model("sum"), trigger=[clause], keep=("messages", 1))
+    given = [HumanMessage("a long enough question " * 9) for _ in range(n_messages)]
+    state = create_agent(model("ok"), middleware=[short]).invoke({"messages": given})
+    assert ("sum" in state["messages"][0].text) == (n_messages >= 5)
+    with pytest.raises(ValueError, match="has to name tokens, messages or fraction"):
+        SummarizationMiddleware(model("s"), trigger={})
+    with pytest.raises(ValueError, match="Unsupported context size type 'words'"):
+        SummarizationMiddleware(model("s"), trigger={"words": 3})
+
+
+def test_an_edit_may_change_the_list_it_is_given():
+    class Cut:
+        def apply(self, messages, *, count_tokens):
+            del messages[:-1]
+
+    fake = model("ok")
+    edits = ContextEditingMiddleware(edits=[Cut()])
+    create_agent(fake, middleware=[edits]).invoke({"messages": ["a", "b"]})
+    assert texts(fake.asked[0]) == ["b"]
 
 
 @HOW

@@ -6,14 +6,16 @@ from dragoman.agents.calls import failed, open_calls
 from dragoman.agents.middleware.types import AgentMiddleware, hook_config
 from dragoman.agents.runtime import Runtime
 from dragoman.agents.state import AgentState, PrivateStateAttr
-from dragoman.errors import DragomanError
+from dragoman.errors import DragomanError, short
 from dragoman.messages import AIMessage
 
 __all__ = [
     "ModelCallLimitExceededError",
     "ModelCallLimitMiddleware",
+    "ModelCallLimitState",
     "ToolCallLimitExceededError",
     "ToolCallLimitMiddleware",
+    "ToolCallLimitState",
 ]
 
 
@@ -25,23 +27,30 @@ class ToolCallLimitExceededError(DragomanError):
     """A tool was to be called more often than allowed."""
 
 
-class ModelCallState(AgentState[Any]):
+class ModelCallLimitState(AgentState[Any]):
     """Counts of model calls."""
 
     thread_model_call_count: NotRequired[Annotated[int, PrivateStateAttr]]
     run_model_call_count: NotRequired[Annotated[int, PrivateStateAttr]]
 
 
-class ToolCallState(AgentState[Any]):
+class ToolCallLimitState(AgentState[Any]):
     """Counts of tool calls, by tool."""
 
     thread_tool_call_count: NotRequired[Annotated[dict[str, int], PrivateStateAttr]]
     run_tool_call_count: NotRequired[Annotated[dict[str, int], PrivateStateAttr]]
 
 
-def _check(thread_limit: int | None, run_limit: int | None) -> None:
+def _check(
+    thread_limit: int | None, run_limit: int | None, exit_behavior: str, known: tuple[str, ...]
+) -> None:
+    if exit_behavior not in known:
+        message = (
+            f"Invalid exit_behavior: {short(exit_behavior)}. Must be one of {', '.join(known)}"
+        )
+        raise ValueError(message)
     if thread_limit is None and run_limit is None:
-        message = "At least one limit must be specified: thread_limit or run_limit"
+        message = "At least one limit must be specified (thread_limit or run_limit)"
         raise ValueError(message)
     if thread_limit is not None and run_limit is not None and run_limit > thread_limit:
         message = f"run_limit ({run_limit}) cannot exceed thread_limit ({thread_limit})"
@@ -57,7 +66,7 @@ class ModelCallLimitMiddleware(AgentMiddleware[Any, Any]):
         exit_behavior: `end` finishes with a message that says so; `error` raises.
     """
 
-    state_schema = ModelCallState
+    state_schema = ModelCallLimitState
 
     def __init__(
         self,
@@ -66,7 +75,7 @@ class ModelCallLimitMiddleware(AgentMiddleware[Any, Any]):
         run_limit: int | None = None,
         exit_behavior: Literal["end", "error"] = "end",
     ) -> None:
-        _check(thread_limit, run_limit)
+        _check(thread_limit, run_limit, exit_behavior, ("end", "error"))
         self.thread_limit = thread_limit
         self.run_limit = run_limit
         self.exit_behavior = exit_behavior
@@ -112,7 +121,7 @@ class ToolCallLimitMiddleware(AgentMiddleware[Any, Any]):
             and finishes; `error` raises.
     """
 
-    state_schema = ToolCallState
+    state_schema = ToolCallLimitState
 
     def __init__(
         self,
@@ -122,7 +131,7 @@ class ToolCallLimitMiddleware(AgentMiddleware[Any, Any]):
         run_limit: int | None = None,
         exit_behavior: Literal["continue", "error", "end"] = "continue",
     ) -> None:
-        _check(thread_limit, run_limit)
+        _check(thread_limit, run_limit, exit_behavior, ("continue", "error", "end"))
         self.tool_name = tool_name
         self.thread_limit = thread_limit
         self.run_limit = run_limit

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from dragoman.agents.middleware.types import AgentMiddleware, ModelAnswer, ModelRequest
+from dragoman.agents.middleware.types import AgentMiddleware, ModelCallResult, ModelRequest
 from dragoman.messages import AIMessage, BaseMessage, ToolMessage
 from dragoman.transcript import count_tokens_approximately
 
@@ -97,13 +97,14 @@ class ContextEditingMiddleware(AgentMiddleware[Any, Any]):
 
         messages = list(request.messages)
         for edit in self.edits:
-            messages = edit.apply(messages, count_tokens=count)
+            edited: Any = edit.apply(messages, count_tokens=count)
+            messages = messages if edited is None else edited  # an edit may change the list itself
         return request.override(messages=messages)
 
-    def wrap_model_call(self, request: ModelRequest, handler: Any) -> ModelAnswer:
+    def wrap_model_call(self, request: ModelRequest, handler: Any) -> ModelCallResult:
         """Call the model with the edited history."""
         return handler(self._edited(request))
 
-    async def awrap_model_call(self, request: ModelRequest, handler: Any) -> ModelAnswer:
+    async def awrap_model_call(self, request: ModelRequest, handler: Any) -> ModelCallResult:
         """Async `wrap_model_call`."""
         return await handler(self._edited(request))

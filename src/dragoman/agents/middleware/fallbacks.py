@@ -3,7 +3,7 @@
 from typing import Any
 
 from dragoman._door import ASYNC, SYNC, Door, run
-from dragoman.agents.middleware.types import AgentMiddleware, ModelAnswer, ModelRequest
+from dragoman.agents.middleware.types import AgentMiddleware, ModelCallResult, ModelRequest
 from dragoman.tools.execute import error_text
 
 __all__ = ["ModelFallbackMiddleware"]
@@ -22,7 +22,7 @@ class ModelFallbackMiddleware(AgentMiddleware[Any, Any]):
     def __init__(self, first_model: Any, *additional_models: Any) -> None:
         self.models: list[Any] = [_made(model) for model in (first_model, *additional_models)]
 
-    async def _run(self, door: Door, request: ModelRequest, handler: Any) -> ModelAnswer:
+    async def _run(self, door: Door, request: ModelRequest, handler: Any) -> ModelCallResult:
         tries = [request, *(request.override(model=model) for model in self.models)]
         notes: list[str] = []
         for attempt in tries[:-1]:
@@ -37,11 +37,11 @@ class ModelFallbackMiddleware(AgentMiddleware[Any, Any]):
                 error.add_note(note)
             raise
 
-    def wrap_model_call(self, request: ModelRequest, handler: Any) -> ModelAnswer:
+    def wrap_model_call(self, request: ModelRequest, handler: Any) -> ModelCallResult:
         """Call the models until one answers."""
         return run(self._run(SYNC, request, handler))
 
-    async def awrap_model_call(self, request: ModelRequest, handler: Any) -> ModelAnswer:
+    async def awrap_model_call(self, request: ModelRequest, handler: Any) -> ModelCallResult:
         """Async `wrap_model_call`."""
         return await self._run(ASYNC, request, handler)
 

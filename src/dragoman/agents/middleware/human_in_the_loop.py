@@ -15,11 +15,16 @@ from dragoman.messages import ToolCall, ToolMessage
 __all__ = [
     "Action",
     "ActionRequest",
+    "ApproveDecision",
     "Decision",
+    "DecisionType",
+    "EditDecision",
     "HITLRequest",
     "HITLResponse",
     "HumanInTheLoopMiddleware",
     "InterruptOnConfig",
+    "RejectDecision",
+    "RespondDecision",
     "ReviewConfig",
 ]
 
@@ -55,12 +60,34 @@ class HITLRequest(TypedDict):
     review_configs: list[ReviewConfig]
 
 
-class Decision(TypedDict):
-    """One decision, in the order of the calls."""
+class ApproveDecision(TypedDict):
+    """The call runs as it is."""
 
-    type: DecisionType
-    edited_action: NotRequired[Action]
+    type: Literal["approve"]
+
+
+class EditDecision(TypedDict):
+    """Another call runs in its place."""
+
+    type: Literal["edit"]
+    edited_action: Action
+
+
+class RejectDecision(TypedDict):
+    """The call does not run; the model is told, with a reason if there is one."""
+
+    type: Literal["reject"]
     message: NotRequired[str]
+
+
+class RespondDecision(TypedDict):
+    """The call does not run; the message is its result."""
+
+    type: Literal["respond"]
+    message: str
+
+
+Decision = ApproveDecision | EditDecision | RejectDecision | RespondDecision
 
 
 class HITLResponse(TypedDict):

@@ -3,6 +3,7 @@
 from dragoman.agents.middleware.call_limits import (
     ModelCallLimitExceededError,
     ModelCallLimitMiddleware,
+    ModelCallLimitState,
 )
 
-__all__ = ["ModelCallLimitExceededError", "ModelCallLimitMiddleware"]
+__all__ = ["ModelCallLimitExceededError", "ModelCallLimitMiddleware", "ModelCallLimitState"]

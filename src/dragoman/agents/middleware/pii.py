@@ -14,7 +14,16 @@ from dragoman.agents.runtime import Runtime
 from dragoman.errors import DragomanError
 from dragoman.messages import BaseMessage, HumanMessage, ToolMessage
 
-__all__ = ["PIIDetectionError", "PIIMatch", "PIIMiddleware"]
+__all__ = [
+    "PIIDetectionError",
+    "PIIMatch",
+    "PIIMiddleware",
+    "detect_credit_card",
+    "detect_email",
+    "detect_ip",
+    "detect_mac_address",
+    "detect_url",
+]
 
 
 class PIIMatch(TypedDict):
@@ -55,16 +64,39 @@ def _is_address(text: str) -> bool:
     return True
 
 
-# kind -> (pattern, check): every pattern is linear, as texts come from anywhere.
-_KINDS: dict[str, tuple[str, Callable[[str], bool]]] = {
-    "email": (r"\b[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9.-]{1,253}\.[A-Za-z]{2,24}\b", lambda _: True),
-    "credit_card": (r"\b\d(?:[ -]?\d){12,18}\b", _luhn),
-    "ip": (r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])", _is_address),
-    "mac_address": (r"\b(?:[0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}\b", lambda _: True),
-    "url": (r"\b(?:https?://|www\.)[^\s<>\"']+[^\s<>\"'.,;:!?)]", lambda _: True),
-}
-
 Strategy = Literal["block", "redact", "mask", "hash"]
+Detector = Callable[[str], list[PIIMatch]]
+
+
+def _detector(kind: str, pattern: str, check: Callable[[str], bool] = lambda _: True) -> Detector:
+    """Return a function from a text to what it holds of a kind."""
+    compiled = re.compile(pattern)
+
+    def found(content: str) -> list[PIIMatch]:
+        return [
+            {"type": kind, "value": m[0], "start": m.start(), "end": m.end()}
+            for m in compiled.finditer(content)
+            if check(m[0])
+        ]
+
+    return found
+
+
+# Every pattern is linear, as texts come from anywhere.
+detect_email = _detector(
+    "email", r"\b[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9.-]{1,253}\.[A-Za-z]{2,24}\b"
+)
+detect_credit_card = _detector("credit_card", r"\b\d(?:[ -]?\d){12,18}\b", _luhn)
+detect_ip = _detector("ip", r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])", _is_address)
+detect_mac_address = _detector("mac_address", r"\b(?:[0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}\b")
+detect_url = _detector("url", r"\b(?:https?://|www\.)[^\s<>\"']+[^\s<>\"'.,;:!?)]")
+_DETECTORS: dict[str, Detector] = {
+    "email": detect_email,
+    "credit_card": detect_credit_card,
+    "ip": detect_ip,
+    "mac_address": detect_mac_address,
+    "url": detect_url,
+}
 
 
 class PIIMiddleware(AgentMiddleware[Any, Any]):
@@ -87,14 +119,14 @@ class PIIMiddleware(AgentMiddleware[Any, Any]):
         pii_type: str,
         *,
         strategy: Strategy = "redact",
-        detector: Callable[[str], list[PIIMatch]] | str | None = None,
+        detector: Detector | str | None = None,
         apply_to_input: bool = True,
         apply_to_output: bool = False,
         apply_to_tool_results: bool = False,
     ) -> None:
-        if detector is None and pii_type not in _KINDS:
+        if detector is None and pii_type not in _DETECTORS:
             message = (
-                f"Unknown PII type: {pii_type}. Must be one of {list(_KINDS)} or provide a custom "
+                f"Unknown PII type: {pii_type}. Must be one of {list(_DETECTORS)} or provide a custom "
                 "detector."
             )
             raise ValueError(message)
@@ -106,9 +138,9 @@ class PIIMiddleware(AgentMiddleware[Any, Any]):
         self.apply_to_input = apply_to_input
         self.apply_to_output = apply_to_output
         self.apply_to_tool_results = apply_to_tool_results
-        pattern, self._check = _KINDS.get(pii_type, ("", lambda _: True))
-        self._find = detector if callable(detector) else None
-        self._pattern = re.compile(detector if isinstance(detector, str) else pattern)
+        if isinstance(detector, str):
+            detector = _detector(pii_type, detector)
+        self._found = detector or _DETECTORS[pii_type]
 
     @property
     def name(self) -> str:
@@ -154,15 +186,6 @@ class PIIMiddleware(AgentMiddleware[Any, Any]):
         for match in sorted(found, key=lambda m: m["start"], reverse=True):
             text = text[: match["start"]] + self._stand_in(match["value"]) + text[match["end"] :]
         return text
-
-    def _found(self, text: str) -> list[PIIMatch]:
-        if self._find is not None:
-            return self._find(text)
-        return [
-            {"type": self.pii_type, "value": m[0], "start": m.start(), "end": m.end()}
-            for m in self._pattern.finditer(text)
-            if self._check(m[0])
-        ]
 
     def _stand_in(self, value: str) -> str:
         if self.strategy == "redact":

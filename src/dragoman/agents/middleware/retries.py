@@ -7,7 +7,7 @@ from typing import Any, Literal
 from dragoman._door import ASYNC, SYNC, Door, run
 from dragoman.agents.middleware.types import (
     AgentMiddleware,
-    ModelAnswer,
+    ModelCallResult,
     ModelRequest,
     ModelResponse,
     ToolCallRequest,
@@ -129,16 +129,16 @@ class ModelRetryMiddleware(AgentMiddleware[Any, Any]):
             max_retries, retry_on, on_failure, backoff_factor, initial_delay, max_delay, jitter
         )
 
-    def _answer(self, given: Any) -> ModelAnswer:
+    def _answer(self, given: Any) -> ModelCallResult:
         if isinstance(given, _Failed):
             return ModelResponse([AIMessage(self._retries.text(given, "Model call"))])
         return given
 
-    def wrap_model_call(self, request: ModelRequest, handler: Any) -> ModelAnswer:
+    def wrap_model_call(self, request: ModelRequest, handler: Any) -> ModelCallResult:
         """Call the model, again if it fails."""
         return self._answer(run(self._retries.run(SYNC, handler, request)))
 
-    async def awrap_model_call(self, request: ModelRequest, handler: Any) -> ModelAnswer:
+    async def awrap_model_call(self, request: ModelRequest, handler: Any) -> ModelCallResult:
         """Async `wrap_model_call`."""
         return self._answer(await self._retries.run(ASYNC, handler, request))
 

@@ -1,7 +1,9 @@
 """Keeps a long conversation within bounds by summarising its beginning."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, cast
+
+from typing_extensions import TypedDict
 
 from dragoman.agents.middleware.types import AgentMiddleware
 from dragoman.agents.runtime import Runtime
@@ -18,9 +20,18 @@ from dragoman.messages import (
 from dragoman.transcript import count_tokens_approximately, trim_messages
 from dragoman.transcript.units import call_ids, without_orphans
 
-__all__ = ["SummarizationMiddleware"]
+__all__ = ["SummarizationMiddleware", "TriggerClause"]
 
 Size = tuple[Literal["tokens", "messages", "fraction"], float]
+
+
+class TriggerClause(TypedDict, total=False):
+    """Sizes that all have to be reached."""
+
+    tokens: int
+    messages: int
+    fraction: float
+
 
 PROMPT = """Summarise the conversation below so that it can go on from your summary alone. Keep names, \
 numbers, decisions, results of tools and open questions. Answer with the summary only.
@@ -36,7 +47,7 @@ class SummarizationMiddleware(AgentMiddleware[Any, Any]):
     Args:
         model: The model that writes the summary, or a string for `init_chat_model`.
         trigger: When: `("tokens", n)`, `("messages", n)`, `("fraction", f)` of the model's input
-            window, or a list of them (any).
+            window, a dict of such sizes (all have to be reached), or a list of them (any).
         keep: How much of the end stays as it is, in the same forms.
         token_counter: Counts the tokens of a list of messages.
         summary_prompt: The request, with `{messages}` in it.
@@ -47,7 +58,7 @@ class SummarizationMiddleware(AgentMiddleware[Any, Any]):
         self,
         model: Any,
         *,
-        trigger: Size | Sequence[Size] | None = None,
+        trigger: Size | TriggerClause | Sequence[Size | TriggerClause] | None = None,
         keep: Size = ("messages", 20),
         token_counter: Callable[[Iterable[Any]], int] = count_tokens_approximately,
         summary_prompt: str = PROMPT,
@@ -66,11 +77,11 @@ class SummarizationMiddleware(AgentMiddleware[Any, Any]):
             message = f"unknown option {short(next(iter(deprecated)))}"
             raise TypeError(message)
         self.model = model
-        given = [trigger] if isinstance(trigger, tuple) and isinstance(trigger[0], str) else trigger
-        self.triggers: list[Any] = list(given or [])
+        self.triggers: list[list[Size]] = [_sizes(entry) for entry in _entries(trigger)]
         self.keep = keep
-        for size in [*self.triggers, keep]:
-            _check(size)
+        for size in (size for sizes in self.triggers for size in sizes):
+            _check("trigger", size)
+        _check("keep", keep)
         self.token_counter = token_counter
         self.summary_prompt = summary_prompt
         self.trim_tokens = trim_tokens_to_summarize
@@ -103,7 +114,7 @@ class SummarizationMiddleware(AgentMiddleware[Any, Any]):
 
     def _cut(self, messages: list[BaseMessage]) -> int:
         """Return how many messages to summarise: 0 if the history is small enough."""
-        if not any(self._exceeds(messages, size) for size in self.triggers):
+        if not any(all(self._exceeds(messages, s) for s in sizes) for sizes in self.triggers):
             return 0
         limit = self._limit(self.keep)
         if self.keep[0] == "messages":
@@ -135,10 +146,38 @@ class SummarizationMiddleware(AgentMiddleware[Any, Any]):
         return {"messages": [RemoveMessage(REMOVE_ALL_MESSAGES), head, *without_orphans(kept)]}
 
 
-def _check(size: Any) -> None:
-    kinds = ("tokens", "messages", "fraction")
-    if not isinstance(size, tuple) or len(size) != 2 or size[0] not in kinds or not size[1] > 0:
-        message = f"expected a pair such as ('tokens', 4000), got {short(size)}"
+def _entries(trigger: Any) -> list[Any]:
+    if trigger is None:
+        return []
+    return cast("list[Any]", trigger) if isinstance(trigger, list) else [trigger]
+
+
+def _sizes(entry: Any) -> list[Any]:
+    """Return the sizes that have to be reached together."""
+    if not isinstance(entry, dict):
+        return [entry]
+    if not entry:
+        message = "a trigger given as a dict has to name tokens, messages or fraction"
+        raise ValueError(message)
+    return list(cast("dict[str, Any]", entry).items())
+
+
+def _check(option: str, given: Any) -> None:
+    if not isinstance(given, tuple) or len(cast("tuple[Any, ...]", given)) != 2:
+        message = f"{option} has to be a pair such as ('tokens', 4000), got {short(given)}"
+        raise ValueError(message)
+    kind, size = cast("tuple[Any, Any]", given)
+    if kind not in ("tokens", "messages", "fraction"):
+        message = (
+            f"Unsupported context size type {short(kind)} for {option}; it is one of tokens, messages "
+            "and fraction"
+        )
+        raise ValueError(message)
+    if isinstance(size, bool) or not isinstance(size, int | float) or not size > 0:
+        message = f"the size of {option} has to be a number greater than 0, got {short(size)}"
+        raise ValueError(message)
+    if kind == "fraction" and size > 1:
+        message = f"Fractional {option} values must be between 0 and 1, got {size}"
         raise ValueError(message)
 
 

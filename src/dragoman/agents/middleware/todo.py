@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 
 from dragoman.agents.calls import failed, last_reply, open_calls
 from dragoman.agents.control import Command
-from dragoman.agents.middleware.types import AgentMiddleware, ModelAnswer, ModelRequest
+from dragoman.agents.middleware.types import AgentMiddleware, ModelCallResult, ModelRequest
 from dragoman.agents.runtime import Runtime
 from dragoman.agents.state import AgentState, OmitFromInput
 from dragoman.messages import SystemMessage, ToolMessage
@@ -71,11 +71,11 @@ class TodoListMiddleware(AgentMiddleware[Any, Any]):
             content = [*old.content, {"type": "text", "text": f"\n\n{self.system_prompt}"}]
         return request.override(system_message=old.model_copy(update={"content": content}))
 
-    def wrap_model_call(self, request: ModelRequest, handler: Any) -> ModelAnswer:
+    def wrap_model_call(self, request: ModelRequest, handler: Any) -> ModelCallResult:
         """Call the model with the prompt."""
         return handler(self._told(request))
 
-    async def awrap_model_call(self, request: ModelRequest, handler: Any) -> ModelAnswer:
+    async def awrap_model_call(self, request: ModelRequest, handler: Any) -> ModelCallResult:
         """Async `wrap_model_call`."""
         return await handler(self._told(request))
 

@@ -3,6 +3,7 @@
 from dragoman.agents.middleware.call_limits import (
     ToolCallLimitExceededError,
     ToolCallLimitMiddleware,
+    ToolCallLimitState,
 )
 
-__all__ = ["ToolCallLimitExceededError", "ToolCallLimitMiddleware"]
+__all__ = ["ToolCallLimitExceededError", "ToolCallLimitMiddleware", "ToolCallLimitState"]

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from dragoman._door import ASYNC, SYNC, Door, run
-from dragoman.agents.middleware.types import AgentMiddleware, ModelAnswer, ModelRequest
+from dragoman.agents.middleware.types import AgentMiddleware, ModelCallResult, ModelRequest
 from dragoman.agents.request import tool_name
 from dragoman.messages import HumanMessage, SystemMessage
 
@@ -90,18 +90,18 @@ class LLMToolSelectorMiddleware(AgentMiddleware[Any, Any]):
             text += f"\n\nName the most relevant first; only the first {self.max_tools} count."
         return text
 
-    def wrap_model_call(self, request: ModelRequest, handler: Any) -> ModelAnswer:
+    def wrap_model_call(self, request: ModelRequest, handler: Any) -> ModelCallResult:
         """Call the model with the tools that were chosen."""
         return handler(run(self._chosen(SYNC, request)))
 
-    async def awrap_model_call(self, request: ModelRequest, handler: Any) -> ModelAnswer:
+    async def awrap_model_call(self, request: ModelRequest, handler: Any) -> ModelCallResult:
         """Async `wrap_model_call`."""
         return await handler(await self._chosen(ASYNC, request))
 
 
 def _schema(offered: dict[str, Any]) -> dict[str, Any]:
     return {
-        "title": "ToolSelection",
+        "title": "ToolSelectionResponse",
         "description": "The tools that were selected, the most relevant first.",
         "type": "object",
         "properties": {

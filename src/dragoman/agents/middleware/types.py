@@ -15,25 +15,35 @@ from dragoman.agents.request import (
 from dragoman.agents.runtime import Runtime
 from dragoman.agents.state import (
     AgentState,
+    InputAgentState,
     OmitFromInput,
     OmitFromOutput,
     OmitFromSchema,
+    OutputAgentState,
     PrivateStateAttr,
+    ResponseT,
 )
 from dragoman.messages import AIMessage, SystemMessage, ToolMessage
 
 __all__ = [
     "AgentMiddleware",
     "AgentState",
+    "ContextT",
     "ExtendedModelResponse",
+    "InputAgentState",
+    "ModelCallResult",
     "ModelRequest",
     "ModelResponse",
     "OmitFromInput",
     "OmitFromOutput",
     "OmitFromSchema",
+    "OutputAgentState",
     "PrivateStateAttr",
+    "ResponseT",
     "Runtime",
+    "StateT",
     "ToolCallRequest",
+    "ToolCallWrapper",
     "after_agent",
     "after_model",
     "before_agent",
@@ -47,7 +57,10 @@ __all__ = [
 F = TypeVar("F", bound=Callable[..., Any])
 StateT = TypeVar("StateT")
 ContextT = TypeVar("ContextT")
-ModelAnswer = ModelResponse | AIMessage | ExtendedModelResponse
+ModelCallResult = ModelResponse | AIMessage | ExtendedModelResponse
+ToolCallWrapper = Callable[
+    [ToolCallRequest, Callable[[ToolCallRequest], ToolMessage | Command]], ToolMessage | Command
+]
 Update = dict[str, Any] | Command | None
 
 
@@ -97,7 +110,7 @@ class AgentMiddleware(Generic[StateT, ContextT]):
 
     def wrap_model_call(
         self, request: ModelRequest, handler: Callable[[ModelRequest], ModelResponse]
-    ) -> ModelAnswer:
+    ) -> ModelCallResult:
         """Make a model call through `handler`: once, again, or not at all."""
         raise NotImplementedError(
             _missing("Synchronous", "wrap_model_call", "awrap_model_call", self)
@@ -105,7 +118,7 @@ class AgentMiddleware(Generic[StateT, ContextT]):
 
     async def awrap_model_call(
         self, request: ModelRequest, handler: Callable[[ModelRequest], Awaitable[ModelResponse]]
-    ) -> ModelAnswer:
+    ) -> ModelCallResult:
         """Async `wrap_model_call`."""
         raise NotImplementedError(
             _missing("Asynchronous", "awrap_model_call", "wrap_model_call", self)
