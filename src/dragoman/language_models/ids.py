@@ -12,6 +12,7 @@ def run_prefix(run_id: UUID | str) -> str:
     return f"lc_run--{run_id}"
 
 
+_FIRST = 1 << 44  # twelve hexadecimal digits without padding, which would cost as much as the rest
 _start = ""
 _numbers = count()
 
@@ -22,7 +23,7 @@ def _begin() -> None:
     digits = os.urandom(10).hex()
     variant = "89ab"[int(digits[15], 16) & 3]
     _start = f"lc_run--{digits[:8]}-{digits[8:12]}-4{digits[12:15]}-{variant}{digits[16:19]}-"
-    _numbers = count(int.from_bytes(os.urandom(4)))
+    _numbers = count(_FIRST + int.from_bytes(os.urandom(4)))
 
 
 _begin()
@@ -35,4 +36,4 @@ def new_run() -> str:
     A call of a fake model in a chain costs a few microseconds in all, of which a drawn UUID would
     be the largest part.
     """
-    return f"{_start}{next(_numbers):012x}"
+    return f"{_start}{next(_numbers):x}"

@@ -156,6 +156,11 @@ class BasePromptTemplate(
         return await self.aformat_prompt(**self._validate_input(value))
 
     def _validate_input(self, value: Any) -> dict[str, Any]:
+        given = self._named(value)
+        return given if _NAMES.issuperset(map(type, given)) else _only_names(given)
+
+    def _named(self, value: Any) -> dict[str, Any]:
+        """Return the values by name, none of the wanted ones missing; there may be other keys."""
         if not isinstance(value, dict):
             if len(self.input_variables) != 1:
                 message = (
@@ -168,7 +173,7 @@ class BasePromptTemplate(
         for name in self.input_variables:
             if name not in given:
                 raise self._missing(given)
-        return given if _NAMES.issuperset(map(type, given)) else _only_names(given)
+        return given
 
     def _missing(self, given: Mapping[Any, Any]) -> KeyError:
         missing = [name for name in self.input_variables if name not in given]

@@ -104,10 +104,11 @@ class BaseChatPromptTemplate(BasePromptTemplate[str], ABC):
         print(self.pretty_repr(html=False))  # noqa: T201 - what it is for
 
 
-_ROLE_TEMPLATES = frozenset(
-    {HumanMessagePromptTemplate, AIMessagePromptTemplate, SystemMessagePromptTemplate}
-)
-"""Exactly these have no `format` of a user's, and take the short way."""
+_ROLE_MESSAGES = {
+    kind: kind._msg_class
+    for kind in (HumanMessagePromptTemplate, AIMessagePromptTemplate, SystemMessagePromptTemplate)
+}
+"""Exactly these templates have no `format` of a user's, and take the short way to their message."""
 
 MessageLike = BaseMessagePromptTemplate | BaseMessage | BaseChatPromptTemplate
 MessageLikeRepresentation = (
@@ -188,7 +189,9 @@ class ChatPromptTemplate(BaseChatPromptTemplate):
             KeyError: If a variable is missing.
             ValueError: If a placeholder's value is no list.
         """
-        values = self._values(kwargs)
+        values = (
+            self._merge_partial_and_user_variables(**kwargs) if self.partial_variables else kwargs
+        )
         return _filled(self.messages, values) or [
             message
             for item in self.messages
@@ -199,7 +202,9 @@ class ChatPromptTemplate(BaseChatPromptTemplate):
 
     async def aformat_messages(self, **kwargs: Any) -> list[BaseMessage]:
         """Return the messages, as `format_messages`."""
-        values = self._values(kwargs)
+        values = (
+            self._merge_partial_and_user_variables(**kwargs) if self.partial_variables else kwargs
+        )
         return _filled(self.messages, values) or [
             message
             for item in self.messages
@@ -207,11 +212,6 @@ class ChatPromptTemplate(BaseChatPromptTemplate):
                 [item] if isinstance(item, BaseMessage) else await item.aformat_messages(**values)
             )
         ]
-
-    def _values(self, kwargs: dict[str, Any]) -> dict[str, Any]:
-        if not self.partial_variables:
-            return kwargs
-        return self._merge_partial_and_user_variables(**kwargs)
 
     def _fill(self, value: dict[str, Any]) -> PromptValue:
         return self._filled_value(value) or super()._fill(value)
@@ -226,7 +226,7 @@ class ChatPromptTemplate(BaseChatPromptTemplate):
         """
         if self.__class__ is not ChatPromptTemplate or self.partial_variables:
             return None
-        messages = _filled(self.messages, self._validate_input(value))
+        messages = _filled(self.messages, self._named(value))
         return None if messages is None else _value(messages)
 
     def partial(self, **kwargs: Any) -> "ChatPromptTemplate":
@@ -309,11 +309,11 @@ def _filled(items: list[Any], values: dict[str, Any]) -> list[BaseMessage] | Non
     result: list[BaseMessage] = []
     for item in items:
         kind = item.__class__
-        if kind in _ROLE_TEMPLATES:
-            message = fill(item, values)
-            if message is None:
+        if kind in _ROLE_MESSAGES:
+            text = fill(item, values)
+            if text is None:
                 return None
-            result.append(message)
+            result.append(_ROLE_MESSAGES[kind](text))
         elif kind is MessagesPlaceholder:
             result += item.take(values)
         elif isinstance(item, BaseMessage):

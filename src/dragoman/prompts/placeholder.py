@@ -88,8 +88,8 @@ class MessagesPlaceholder(BaseMessagePromptTemplate):
             raise ValueError(message)
         if self.n_messages:
             value = value[-self.n_messages :]
-        # One set instead of an isinstance for each message: a history may be long.
-        return value if set(map(type, value)) <= _KNOWN else convert_to_messages(value)
+        # Not an isinstance for each message: a history may be long.
+        return value if _KNOWN.issuperset(map(type, value)) else convert_to_messages(value)
 
     @property
     def input_variables(self) -> list[str]:

@@ -247,8 +247,8 @@ class SystemMessagePromptTemplate(_StringImageMessagePromptTemplate):
     _msg_class: ClassVar[type[BaseMessage]] = SystemMessage
 
 
-def fill(template: Any, values: dict[str, Any]) -> BaseMessage | None:
-    """Return what `format` of a human, AI or system template gives, or None if that takes its detours."""
+def fill(template: Any, values: dict[str, Any]) -> str | None:
+    """Return the content that a human, AI or system template gives, or None if that takes its detours."""
     prompt = template.prompt
     if (
         prompt.__class__ is not PromptTemplate
@@ -259,7 +259,7 @@ def fill(template: Any, values: dict[str, Any]) -> BaseMessage | None:
         return None
     text: str = prompt.template
     compile_f_string(text)  # refuses what is not safe; the answer is remembered
-    return template._msg_class(text.format_map(values))
+    return text.format_map(values)
 
 
 def _append(content: list[Any], part: Part, filled: Any) -> None:
