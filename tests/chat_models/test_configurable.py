@@ -54,6 +54,12 @@ def test_without_a_choice_it_says_what_is_missing(base: dict) -> None:
         init_chat_model(**base).invoke("hi")
 
 
+def test_a_choice_that_is_no_name_is_refused(base: dict) -> None:
+    model = init_chat_model(**base)
+    with pytest.raises(TypeError, match="`model` must be a string"):
+        model.invoke("Hi", {"configurable": {"model": 5}})
+
+
 def test_attributes_before_and_after_a_model_is_known(base: dict) -> None:
     model = init_chat_model(**base)
     for name in ("get_num_tokens", "bogus", "model_dump"):

@@ -65,6 +65,18 @@ def test_gemini_means_vertex_with_a_warning() -> None:
         ({"model": "opnai:gpt-5"}, DragomanError, "write 'openai:gpt-5'"),
         ({"model": "openai/gpt-5"}, DragomanError, "write 'openai:gpt-5'"),
         ({"model": "openai"}, DragomanError, "write 'openai:' and the model's name"),
+        ({"model": "locl"}, DragomanError, "write 'local'."),
+        ({"model": "Local"}, DragomanError, "write 'local'."),
+        ({"model": "llamacp"}, DragomanError, "write 'llamacpp:' and the path of a file"),
+        ({"model": "llama3:8b"}, DragomanError, "write 'PROVIDER:llama3:8b'"),
+        ({"model": "foo", "model_provider": "opnai"}, DragomanError, "Did you mean 'openai'?"),
+        ({"model": "foo", "model_provider": 7}, TypeError, "`model_provider` must be a string"),
+        (
+            {"model": "openai:foo", "configurable_fields": "temperature"},
+            TypeError,
+            "'any' or a list of names, got 'temperature'",
+        ),
+        ({"model": "foo", "configurable_fields": 7}, TypeError, "'any' or a list of names"),
         ({"model": "foo", "model_provider": "bar"}, ValueError, "Unsupported provider='bar'."),
         (
             {"model": "foo", "model_provider": "my-bar"},

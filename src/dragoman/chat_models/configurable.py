@@ -5,7 +5,7 @@ It holds default parameters and the names a config may set. What is done to it b
 model once it is made, which is at every call.
 """
 
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeAlias, cast
 
 from dragoman.chat_models.factory import make_model
@@ -37,6 +37,12 @@ class ConfigurableModel(Runnable[LanguageModelInput, Any]):
         prefix: str = "",
         steps: Sequence[tuple[str, tuple[Any, ...], dict[str, Any]]] = (),
     ) -> None:
+        if fields != "any" and (isinstance(fields, str) or not isinstance(fields, Iterable)):
+            message = (
+                "`configurable_fields` has to be 'any' or a list of names, "
+                f"got {fields!r:.80}; write [name] for a single one"
+            )
+            raise TypeError(message)
         self._defaults = dict(defaults or {})
         self._fields: Fields = fields if fields == "any" else tuple(fields)
         self._prefix = prefix + "_" if prefix and not prefix.endswith("_") else prefix

@@ -67,19 +67,14 @@ def init_chat_model(
         kwargs: Parameters of the model's class, such as `temperature` and `base_url`.
 
     Raises:
-        TypeError: If `model` is no string.
+        TypeError: If `model` or `model_provider` is no string.
         ValueError: If the provider is unknown, or the name does not tell it.
         ImportError: If the provider needs a package that is missing.
 
     >>> init_chat_model("openai:gpt-4o-mini", api_key="...", temperature=0)
     ChatOpenAI(model='gpt-4o-mini', temperature=0.0)
     """
-    if model is not None and not isinstance(model, str):
-        hint = " To set up a model that is chosen later, leave it out." if model is None else ""
-        message = (
-            f"`model` must be a string (e.g., 'openai:gpt-4o'), got {type(model).__name__}.{hint}"
-        )
-        raise TypeError(message)
+    _check_names(model, model_provider)
     if not model and not configurable_fields:
         configurable_fields = ("model", "model_provider")
     if config_prefix and not configurable_fields:
@@ -103,6 +98,7 @@ def init_chat_model(
 
 def make_model(model: str, model_provider: str | None, kwargs: dict[str, Any]) -> "BaseChatModel":
     """Return a model that is not configurable."""
+    _check_names(model, model_provider)
     name, provider = split_model(model, model_provider, has_address="base_url" in kwargs)
     row = PROVIDERS[provider]
     _need_package(row)
@@ -111,6 +107,15 @@ def make_model(model: str, model_provider: str | None, kwargs: dict[str, Any]) -
     )
     cls = getattr(import_module(home), _LOCAL.get(provider, row.title))
     return cls(model=name, **kwargs)
+
+
+def _check_names(model: Any, model_provider: Any) -> None:
+    if model is not None and not isinstance(model, str):
+        message = f"`model` must be a string (e.g., 'openai:gpt-4o'), got {type(model).__name__}."
+        raise TypeError(message)
+    if model_provider is not None and not isinstance(model_provider, str):
+        message = f"`model_provider` must be a string, got {type(model_provider).__name__}."
+        raise TypeError(message)
 
 
 def split_model(
@@ -151,7 +156,9 @@ def split_model(
     if provider is None:
         wrong = model_provider.replace("-", "_").lower()
         names = ", ".join(sorted(PROVIDERS))
-        message = f"Unsupported provider={wrong!r}.\n\nSupported model providers are: {names}"
+        near = _nearest(wrong)
+        hint = f" Did you mean {near!r}?" if near else ""
+        message = f"Unsupported provider={wrong!r}.{hint}\n\nSupported model providers are: {names}"
         raise _error(message)
     return model, provider
 
@@ -164,16 +171,28 @@ def _error(message: str) -> ValueError:
 
 def _advice(model: str) -> str:
     """Return what to write in place of a string whose provider cannot be told."""
-    from difflib import get_close_matches
-
-    if _known(model):
-        return f"write '{model}:' and the model's name"
     for sign in (":", "/"):
         head, found, tail = model.partition(sign)
-        near = get_close_matches(head.lower(), [*PROVIDERS, *ALIASES], n=1, cutoff=0.7)
+        near = _nearest(head)
         if found and near:
-            return f"write '{near[0]}:{tail}'"
+            return f"write '{near}:{tail}'"
+    near = _known(model) or _nearest(model)
+    if near in _LOCAL:
+        return "write 'local'" if near == "local" else f"write '{near}:' and the path of a file"
+    if near:
+        return f"write '{near}:' and the model's name"
     return f"write 'PROVIDER:{model}'"
+
+
+def _nearest(name: str) -> str | None:
+    """Return the provider whose name is most like a wrong one, or None."""
+    from difflib import get_close_matches
+
+    wrong = name.strip().lower()
+    if any(letter.isdigit() for letter in wrong):
+        return None  # the name of a model, such as `llama3`, not of a provider
+    near = get_close_matches(wrong, [*PROVIDERS, *ALIASES], n=1, cutoff=0.8)
+    return near[0] if near else None
 
 
 def _known(name: str) -> str | None:
