@@ -22,7 +22,7 @@ from dragoman.messages.calls import (
     rebuilt_invalid_calls,
 )
 from dragoman.messages.content import ToolCallChunk
-from dragoman.messages.fields import ITEM_TYPES, NOT_GIVEN, lazy_field, shadow
+from dragoman.messages.fields import NOT_GIVEN, lazy_field, shadow
 from dragoman.messages.fragments import (
     Call,
     Fragments,
@@ -103,8 +103,12 @@ class AIMessage(BaseMessage, kw_only=True, dict=True, tag="ai"):
         ):
             content, metadata = self._raw_content, self._raw_response_metadata
             exact = content.__class__ is str
-            if content.__class__ is list and ITEM_TYPES.issuperset(map(type, content)):
-                self._raw_content, exact = content.copy(), True
+            if content.__class__ is list:
+                for item in content:
+                    if item.__class__ is not dict and item.__class__ is not str:
+                        break
+                else:
+                    self._raw_content, exact = content.copy(), True
             if metadata.__class__ is dict:
                 metadata = self._raw_response_metadata = metadata.copy()
             if exact and (metadata is UNSET or metadata.__class__ is dict):

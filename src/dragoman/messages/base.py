@@ -22,7 +22,6 @@ from msgspec import UNSET
 from dragoman.errors import MergeError, MessageError, short
 from dragoman.messages.fields import (
     ASIDE,
-    ITEM_TYPES,
     NOT_GIVEN,
     Content,
     Fields,
@@ -125,9 +124,13 @@ class BaseMessage(_Content, kw_only=True, dict=True, omit_defaults=True, tag_fie
             content = self._raw_content
             if content.__class__ is str:
                 return  # nearly every message: nothing to check
-            if content.__class__ is list and ITEM_TYPES.issuperset(map(type, content)):
-                self._raw_content = content.copy()
-                return
+            if content.__class__ is list:
+                for item in content:
+                    if item.__class__ is not dict and item.__class__ is not str:
+                        break
+                else:
+                    self._raw_content = content.copy()
+                    return
         self._check()
 
     def _check(self) -> None:

@@ -63,7 +63,7 @@ def convert_to_messages(messages: Iterable[Any] | Any) -> list[BaseMessage]:
     >>> convert_to_messages([("user", "Hello"), {"role": "assistant", "content": "Hi"}])[1].content
     'Hi'
     """
-    if messages.__class__ is list and set(map(type, messages)) <= _KNOWN:
+    if messages.__class__ is list and _KNOWN.issuperset(map(type, messages)):
         return list(messages)
     to_messages = getattr(messages, "to_messages", None)
     if to_messages is not None and not isinstance(messages, Sequence):
@@ -73,14 +73,12 @@ def convert_to_messages(messages: Iterable[Any] | Any) -> list[BaseMessage]:
     if isinstance(messages, Mapping) or not isinstance(messages, Iterable):
         text = f"expected messages, got {type(messages).__name__}"
         raise MessageError(text, hint="wrap a single message in a list")
-    return [_convert(item, position) for position, item in enumerate(messages)]
+    return [_common(item) or _convert(item, position) for position, item in enumerate(messages)]
 
 
 def _convert(item: Any, position: int) -> BaseMessage:
     if isinstance(item, BaseMessage):
         return item
-    if item.__class__ is dict and (made := _common(item)) is not None:
-        return made
     path = f"$[{position}]"
     if item.__class__ is dict or isinstance(item, Mapping):
         return _from_dict(item, path)
@@ -112,8 +110,10 @@ _SIMPLE: dict[Any, type[BaseMessage]] = {
 }
 
 
-def _common(item: dict[str, Any]) -> BaseMessage | None:
+def _common(item: Any) -> BaseMessage | None:
     """Return the message of a dict in one of the three commonest shapes, else None."""
+    if item.__class__ is not dict:
+        return None
     try:
         role, content = item["role"], item["content"] or ""
         size = len(item)

@@ -28,7 +28,6 @@ else:
 
 __all__ = [
     "ASIDE",
-    "ITEM_TYPES",
     "NOT_GIVEN",
     "Content",
     "Fields",
@@ -46,10 +45,6 @@ ASIDE = "_aside"
 
 NOT_GIVEN: Any = UNSET
 """The default of fields that have to be given; checked in `__post_init__`."""
-
-
-ITEM_TYPES = frozenset({str, dict})
-"""What may stand in a list of content, as it is."""
 
 
 def shadow(cls: type, name: str, view: Any) -> None:
