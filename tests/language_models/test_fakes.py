@@ -84,6 +84,13 @@ def test_messages_model_cycles():
     assert asyncio.run(model.ainvoke("x")).content == "b"
 
 
+def test_generic_model_streams_what_stands_between_single_blanks():
+    model = GenericFakeChatModel(messages=iter(["a  b\n", ""]))
+    pieces = ["a", " ", "", " ", "b", "\n", ""]
+    assert [chunk.content for chunk in model.stream("x")] == pieces
+    assert [chunk.content for chunk in model.stream("x")] == [""]
+
+
 def test_generic_model_ends_with_its_iterator():
     model = GenericFakeChatModel(messages=iter(["a"]))
     assert model.invoke("x").content == "a"

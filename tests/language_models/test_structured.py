@@ -125,6 +125,14 @@ def test_a_reply_without_an_answer_is_a_typed_error(reply, error, words):
     assert isinstance(raw["parsing_error"], error)
 
 
+def test_an_answer_that_does_not_fit_is_told_without_its_values():
+    model = Tooled(reply=call("City", {"name": ["secret"]})).with_structured_output(City)
+    with pytest.raises(OutputParserException) as caught:
+        model.invoke("x")
+    assert "does not fit `City`: name: Input should be a valid string" in str(caught.value)
+    assert "secret" not in str(caught.value)
+
+
 @pytest.mark.parametrize(
     ("reply", "words"),
     [

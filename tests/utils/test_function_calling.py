@@ -4,7 +4,7 @@ import copy
 import dataclasses
 import enum
 from functools import partial
-from typing import Annotated, Any, Literal, NotRequired, TypedDict
+from typing import Annotated, Any, Literal, NotRequired, Optional, TypedDict, Union
 
 import jsonschema
 import pytest
@@ -431,6 +431,19 @@ def test_anything_else_is_refused(given):
 
 
 # Strict
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        *(int, str, list, dict, object, BaseModel, Any, enum.Enum("Colour", ["RED"])),
+        *(list[int], dict[str, int], int | None, Optional[int], Union[int, str]),  # noqa: UP007, UP045 - both spellings
+        *(Literal["a"], Annotated[int, "a number"]),
+    ],
+)
+def test_a_type_without_fields_is_refused(given):
+    with pytest.raises(ValueError, match="write a pydantic class with a field of this type"):
+        convert_to_openai_tool(given)
 
 
 def test_strict_closes_every_object_and_requires_everything():

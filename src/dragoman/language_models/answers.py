@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from pydantic import ValidationError
+
 from dragoman.errors import (
     DecodeError,
     ModelRefusalError,
@@ -18,6 +20,7 @@ from dragoman.errors import (
 )
 from dragoman.messages import AIMessage, BaseMessage, message_chunk_to_message
 from dragoman.messages.partial_json import decode_json, parse_partial_json
+from dragoman.utils.pydantic import faults_text
 from dragoman.utils.typed_dicts import is_typed_dict
 
 __all__ = ["AnswerReader", "Target", "read_answer", "target_of"]
@@ -84,7 +87,8 @@ def read_answer(reply: BaseMessage, target: Target) -> Any:
     try:
         return target.build(value)
     except ValueError as error:
-        message = f"The answer does not fit `{target.name}`: {short(str(error), 400)}"
+        why = faults_text(error, "the answer") if isinstance(error, ValidationError) else str(error)
+        message = f"The answer does not fit `{target.name}`: {why[:1000]}"
         raise OutputParserException(message, llm_output=reply.text) from error
 
 

@@ -320,8 +320,8 @@ class GenericFakeChatModel(BaseChatModel):
 def _pieces(message: AIMessage) -> Iterator[dict[str, Any]]:
     """Yield the fields of each chunk of a message."""
     content = message.content
-    if isinstance(content, str):
-        yield from ({"content": piece} for piece in re.split(r"(\s)", content) if piece)
+    if isinstance(content, str) and content:
+        yield from ({"content": piece} for piece in re.split(r"(\s)", content))
     elif content:
         yield {"content": content}
     if message.tool_calls:

@@ -21,6 +21,7 @@ from dragoman.tools.convert import tool as make_tool
 from dragoman.tools.output import MAX_CHARS, cut, max_chars, told
 from dragoman.tools.threads import LateError, call_in_time
 from dragoman.utils.function_calling import tool_list
+from dragoman.utils.pydantic import faults_text
 
 __all__ = ["aexecute_tool_calls", "error_text", "execute_tool_calls", "tools_by_name"]
 
@@ -264,11 +265,8 @@ def error_text(error: BaseException) -> str:
     'ValueError: no such city'
     """
     if isinstance(error, ValidationError):
-        faults = [
-            f"{'.'.join(str(part) for part in fault['loc']) or 'arguments'}: {fault['msg']}"
-            for fault in error.errors(include_input=False, include_url=False, include_context=False)
-        ]
-        text = f"Error: wrong arguments: {'; '.join(faults)}. Please fix them and try again."
+        faults = faults_text(error, "arguments")
+        text = f"Error: wrong arguments: {faults}. Please fix them and try again."
     else:
         text = told(error)
     return text if len(text) <= MAX_ERROR_CHARS else text[: MAX_ERROR_CHARS - 3] + "..."

@@ -8,7 +8,9 @@ JSON Schemas and the tool dicts of OpenAI, Anthropic and Bedrock are understood;
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
-from typing import Any
+from enum import EnumType
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_origin
 from uuid import uuid4
 from weakref import WeakKeyDictionary
 
@@ -85,6 +87,11 @@ def convert_to_openai_function(
     """
     if isinstance(function, Mapping):
         result = _from_dict(function)
+    elif _is_bare_type(function):
+        raise ValueError(
+            f"Unsupported function\n\n{short(function)}\n\nA type without fields is no schema:"
+            " write a pydantic class with a field of this type, and pass the class."
+        )
     elif isinstance(function, type):
         result = _from_class(function, keep_none=bool(strict))
     elif _is_tool(function):
@@ -188,6 +195,21 @@ def tool_example_to_messages(
     if ai_response:
         messages.append(AIMessage(content=ai_response))
     return messages
+
+
+def _is_bare_type(value: Any) -> bool:
+    """Return whether `value` is a type that names no fields: `int`, `list[City]`, `City | None`, an enum."""
+    origin = get_origin(value)
+    kind: Any = value if origin is None else origin
+    if isinstance(kind, EnumType) or any(kind is form for form in _FORMS):
+        return True
+    if not isinstance(kind, type):
+        return False
+    is_base = kind.__name__ == "BaseModel" and kind.__module__ == "pydantic.main"
+    return is_base or kind.__module__ in ("builtins", "collections.abc")
+
+
+_FORMS = (Annotated, Any, Literal, Union, UnionType)
 
 
 def _from_dict(given: Mapping[str, Any]) -> Function:

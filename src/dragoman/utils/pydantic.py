@@ -2,10 +2,11 @@
 
 from typing import Any, TypeGuard
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 __all__ = [
+    "faults_text",
     "get_fields",
     "get_pydantic_major_version",
     "is_basemodel_instance",
@@ -55,3 +56,20 @@ def get_fields(model: type[BaseModel] | BaseModel) -> dict[str, FieldInfo]:
         message = f"Expected a Pydantic model. Got {cls!r}"
         raise TypeError(message)
     return cls.model_fields
+
+
+def faults_text(error: ValidationError, whole: str) -> str:
+    """Return what is wrong where, without the values that were given; `whole` names the top.
+
+    >>> from pydantic import TypeAdapter
+    >>> try:
+    ...     TypeAdapter(dict[str, int]).validate_python({"age": "old"})
+    ... except ValidationError as error:
+    ...     faults_text(error, "answer")
+    'age: Input should be a valid integer, unable to parse string as an integer'
+    """
+    faults = error.errors(include_input=False, include_url=False, include_context=False)
+    return "; ".join(
+        f"{'.'.join(str(part) for part in fault['loc']) or whole}: {fault['msg']}"
+        for fault in faults
+    )
