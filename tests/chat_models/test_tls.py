@@ -1,10 +1,12 @@
 """Certificates, proxies that tunnel, and forks: over real sockets, with certificates of our own."""
 
+import socket
 import ssl
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import httpx2
@@ -13,7 +15,7 @@ from tests.chat_models.secure import HELLO, NAME, Proxy, TLSServer, certificate,
 
 from dragoman.chat_models import init_chat_model
 from dragoman.chat_models.exchange import pool
-from dragoman.errors import ModelConnectionError
+from dragoman.errors import ModelConnectionError, ModelTimeoutError
 
 KEY = "sk-test-0123456789abcdef"
 
@@ -194,3 +196,40 @@ def test_a_fork_leaves_its_parent_s_connections_alone(
     assert (done.stdout.strip(), done.stderr) == (str([HELLO.content] * 3), "")
     # Sync: the parent's one and the child's. Each asyncio.run has one of its own besides the stream's.
     assert secure.n_connections == (2 if how == "sync" else 4)
+
+
+@pytest.mark.parametrize(
+    ("answer", "error", "n_attempts"),
+    [
+        (b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n", ModelConnectionError, 1),
+        (b"", ModelConnectionError, 2),
+        (None, ModelTimeoutError, 1),
+    ],
+    ids=["answers in plain HTTP", "hangs up", "waits for plain HTTP"],
+)
+def test_https_to_a_server_that_speaks_plain_http_says_so(
+    answer: bytes | None, error: type, n_attempts: int, colour: Any, make: Any
+) -> None:
+    taken: list[socket.socket] = []
+
+    def serve() -> None:
+        with suppress(OSError):
+            while True:
+                connection, _ = listener.accept()
+                taken.append(connection)
+                if answer is not None:
+                    connection.recv(4096)
+                    connection.sendall(answer)
+                    connection.close()
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=serve)
+        thread.start()
+        url = f"https://127.0.0.1:{listener.getsockname()[1]}"
+        with pytest.raises(error, match="write http:// in place of https://"):
+            colour.invoke(make(base_url=url, timeout={"connect": 0.2}, max_retries=1), "hi")
+        listener.shutdown(socket.SHUT_RDWR)
+        thread.join()
+    for connection in taken:
+        connection.close()
+    assert len(taken) == n_attempts

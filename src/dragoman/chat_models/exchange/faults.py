@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 from dragoman.chat_models.exchange.body import read_json
 from dragoman.chat_models.exchange.redact import clean, page_text, safe_url
@@ -36,6 +37,7 @@ _TIMEOUTS = {
     "WriteTimeout": "the request could not be sent within {read} s",
     "PoolTimeout": "no free connection within {read} s; raise `max_connections`",
 }
+_PLAIN_HTTP = "if it speaks plain HTTP, write http:// in place of https://"
 _CLIENTS = frozenset({"httpx2", "httpcore2", "httpx", "httpcore", "h11", "h2", "anyio", "zlib"})
 _OURS = {
     "UnsupportedProtocol": "the address must begin with http:// or https://",
@@ -78,6 +80,13 @@ def connection_fault(
 ) -> ModelError:
     """Return the error for an exception of the HTTP client, before or outside a stream."""
     kind, where = type(error).__name__, safe_url(url)
+    if kind == "ConnectTimeout" and _is_tls(error):
+        text = (
+            f"{where}: connected, but no TLS handshake within {seconds['connect']} s; {_PLAIN_HTTP}"
+        )
+        # A port of its own, unlike a provider's overloaded front, will answer no better next time.
+        is_retryable = urlsplit(url).port in (None, 443)
+        return ModelTimeoutError(text, provider=provider, is_retryable=is_retryable)
     if kind in _TIMEOUTS:
         text = _TIMEOUTS[kind].format_map(seconds)
         return ModelTimeoutError(f"{where}: {text}", provider=provider)
@@ -91,6 +100,11 @@ def connection_fault(
             "SSL_CERT_FILE to its certificate, or pass `http_client` and `http_async_client`"
         )
         return ModelConnectionError(text, provider=provider, is_retryable=False)
+    if kind == "ConnectError" and _is_tls(error):
+        why = clean(str(error), secrets) or "the server closed the connection"
+        text = f"the TLS handshake with {where} failed: {why}; {_PLAIN_HTTP}"
+        is_retryable = "WRONG_VERSION_NUMBER" not in said  # what came was no TLS
+        return ModelConnectionError(text, provider=provider, is_retryable=is_retryable)
     if kind == "ConnectError":
         text = f"cannot connect to {where}: {said}; check the address and that the server runs"
     elif kind == "ProxyError":
@@ -100,6 +114,15 @@ def connection_fault(
     else:
         text = f"the connection to {where} broke before the reply was complete: {said}"
     return ModelConnectionError(text, provider=provider)
+
+
+def _is_tls(error: BaseException | None) -> bool:
+    """Return whether an error of the client began in TLS."""
+    while error is not None:
+        if type(error).__module__ == "ssl" or "handshake" in str(error):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def stream_fault(
