@@ -22,6 +22,7 @@ from dragoman.errors import MessageError
 from dragoman.load.mapping import PLAIN_MESSAGES
 from dragoman.messages.ai import AIMessage
 from dragoman.messages.base import BaseMessage
+from dragoman.messages.calls import are_plain_calls
 from dragoman.messages.human import HumanMessage
 from dragoman.messages.registry import CLASSES, nearest_class
 from dragoman.messages.system import SystemMessage
@@ -133,7 +134,7 @@ def _ai(message: Any) -> Any:
     calls, invalid = message._raw_tool_calls, message._raw_invalid_tool_calls
     if calls is UNSET:
         calls = _NONE
-    elif not _are_flat(calls):
+    elif not are_plain_calls(calls, _is_flat):
         return None
     if invalid is UNSET:
         invalid = _NONE
@@ -168,35 +169,11 @@ def _tool(message: Any) -> Any:
     )
 
 
-def _are_flat(calls: Any) -> bool:
-    """Return what `_is_flat` does, for tool calls of the usual form in a third of the time."""
-    if calls.__class__ is not list:
-        return False
-    for call in calls:
-        if call.__class__ is not dict or call.keys() != _CALL_KEYS:
-            return _is_flat(calls)
-        args = call["args"]
-        if (
-            call["name"].__class__ is not str
-            or call["id"].__class__ not in _SCALARS
-            or call["type"].__class__ is not str
-            or args.__class__ is not dict
-        ):
-            return _is_flat(calls)
-        for key, member in args.items():
-            if key.__class__ is not str or key in _RESERVED:
-                return False
-            if member.__class__ not in _SCALARS and not _is_flat(member, 1):
-                return False
-    return True
-
-
 def _is_dict(value: Any) -> bool:
     return value is UNSET or _is_flat(value)
 
 
 _NONE: list[Any] = []
-_CALL_KEYS = {"name", "args", "id", "type"}
 _KWARGS: dict[type, tuple[msgspec.Raw, Callable[[Any], Any]]] = {
     cls: (msgspec.Raw(msgspec.json.encode(id_of(cls))), make)
     for cls, make in (

@@ -1,13 +1,21 @@
 """Tool calls as the constructor of a message takes them: checked, and rebuilt in one form."""
 
+from collections.abc import Callable
 from typing import Any, cast
 
 from dragoman.errors import MessageError, UnknownFieldError, short
 from dragoman.messages.arguments import make_call, raw_text
 from dragoman.messages.content import InvalidToolCall, ToolCall, ToolCallChunk
 
-__all__ = ["raw_calls", "raw_fragments", "rebuilt_calls", "rebuilt_invalid_calls"]
+__all__ = [
+    "are_plain_calls",
+    "raw_calls",
+    "raw_fragments",
+    "rebuilt_calls",
+    "rebuilt_invalid_calls",
+]
 
+_USUAL_KEYS = {"name", "args", "id", "type"}
 _CALL_KEYS = frozenset({"name", "args", "id", "type", "extras", "index"})
 _INVALID_KEYS = frozenset({"name", "args", "id", "error", "type", "extras", "index"})
 
@@ -176,3 +184,21 @@ def _malformed(name: str | None, args: str, id_val: str | None, error: str) -> I
         "args": args,
         "error": error,
     }
+
+
+def are_plain_calls(calls: Any, is_plain: Callable[[Any], bool]) -> bool:
+    """Return `is_plain(calls)`, for calls as a message holds them with half of the questions."""
+    if calls.__class__ is not list:
+        return False
+    for call in calls:
+        if (
+            call.__class__ is not dict
+            or call.keys() != _USUAL_KEYS
+            or call["name"].__class__ is not str
+            or (call["id"].__class__ is not str and call["id"] is not None)
+            or call["type"].__class__ is not str
+        ):
+            return is_plain(calls)
+        if not is_plain(call["args"]):
+            return False
+    return True

@@ -16,6 +16,7 @@ from dragoman._json import TAG, from_plain, is_plain, to_plain
 from dragoman.errors import DecodeError, EncodeError, MessageError, short
 from dragoman.messages.ai import AIMessage, AIMessageChunk
 from dragoman.messages.base import BaseMessage
+from dragoman.messages.calls import are_plain_calls
 from dragoman.messages.dicts import read_fields
 from dragoman.messages.fields import field_names
 from dragoman.messages.partial_json import decode_json
@@ -49,7 +50,9 @@ def _is_flat(message: Any) -> bool:
             return False
         if cls is AIMessage:
             calls, usage = message._raw_tool_calls, message.usage_metadata
-            return (calls is UNSET or is_plain(calls)) and (usage is None or is_plain(usage))
+            return (calls is UNSET or are_plain_calls(calls, is_plain)) and (
+                usage is None or is_plain(usage)
+            )
         return cls is not ToolMessage or message.artifact is None or is_plain(message.artifact)
     except RecursionError:  # the slow path says so
         return False
