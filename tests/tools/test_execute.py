@@ -439,6 +439,71 @@ async def test_a_generator_that_a_coroutine_returns_does_not_hold_up_the_loop():
     assert found.content == "Error: timed out after 0.05 s"
 
 
+@pytest.mark.parametrize("response_format", ["content", "content_and_artifact"])
+@pytest.mark.parametrize("from_async", [False, True])
+async def test_what_an_async_generator_gives_is_read_within_size_and_closed(
+    response_format, from_async
+):
+    closed: list[bool] = []
+
+    async def items() -> Any:
+        try:
+            while True:
+                yield 1
+        finally:
+            closed.append(True)
+
+    def given() -> Any:
+        return items() if response_format == "content" else (items(), "artifact")
+
+    async def agiven() -> Any:
+        return given()
+
+    made = StructuredTool.from_function(
+        func=None if from_async else given,
+        coroutine=agiven if from_async else None,
+        name="give",
+        description="Give.",
+        response_format=response_format,
+    )
+    (found,) = await aexecute_tool_calls(reply(("give", {})), [made], max_chars=60)
+    assert found.content == "[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, \n[cut: 60 characters of more]"
+    assert found.artifact == (None if response_format == "content" else "artifact")
+    assert closed == [True]
+
+
+async def test_a_coroutine_that_a_sync_function_returns_is_awaited():
+    async def answer() -> Any:
+        return {"a": 1}
+
+    @tool
+    def give() -> Any:
+        """Give."""
+        return answer()
+
+    (found,) = await aexecute_tool_calls(reply(("give", {})), [give])
+    assert (found.content, found.status) == ('{"a": 1}', "success")
+
+
+@pytest.mark.parametrize("what", ["a coroutine", "an async iterator"])
+def test_a_sync_call_says_that_what_it_got_needs_an_event_loop(what):
+    async def answer() -> Any:
+        return 1
+
+    async def items() -> Any:
+        yield 1
+
+    @tool
+    def give() -> Any:
+        """Give."""
+        return answer() if what == "a coroutine" else items()
+
+    (found,) = execute_tool_calls(reply(("give", {})), [give])
+    told = f"the function of tool 'give' returned {what}; call the tool with `ainvoke`"
+    assert found.content == f"TypeError: {told}"
+    assert found.status == "error"
+
+
 @both
 @pytest.mark.parametrize(
     ("ids", "results"),

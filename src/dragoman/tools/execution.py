@@ -1,9 +1,9 @@
 """One run of a tool, written once for sync and async."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from pydantic import ValidationError
 
@@ -15,7 +15,7 @@ from dragoman.callbacks.ambient import var_child_runnable_config
 from dragoman.runnables.config import ensure_config, patch_config, resolve_config
 from dragoman.tools.arguments import injected_names
 from dragoman.tools.errors import ToolException
-from dragoman.tools.output import format_output, listed
+from dragoman.tools.output import alisted, format_output, listed
 from dragoman.tools.schema import FILTERED_ARGS, wants_of
 from dragoman.tools.threads import call_in_thread
 
@@ -129,11 +129,37 @@ async def _outcome(
 def _read(tool: "BaseTool", call: Call, response: Any) -> tuple[Any, Any]:
     """Return content and artifact of a response; for a message an iterator is read, in this thread."""
     content, artifact = _parted(tool, response)
-    return listed(content) if _is_to_be_read(call, content) else content, artifact
+    if call.call_id is not None and isinstance(content, Iterator):
+        content = listed(cast("Iterator[Any]", content))
+    return content, artifact
 
 
-def _is_to_be_read(call: Call, content: Any) -> bool:
-    return call.call_id is not None and isinstance(content, Iterator)
+async def _aread(tool: "BaseTool", call: Call, response: Any) -> tuple[Any, Any]:
+    """Return content and artifact as `_read` does; what can block is read in a thread."""
+    content, artifact = _parted(tool, response)
+    if call.call_id is not None:
+        if isinstance(content, Iterator):
+            content = await call_in_thread(partial(listed, cast("Iterator[Any]", content)))
+        elif isinstance(content, AsyncIterator):
+            content = await alisted(cast("AsyncIterator[Any]", content))
+    return content, artifact
+
+
+def _needs_loop(call: Call, response: Any) -> bool:
+    """Return whether a message is to be made of what only an event loop can read."""
+    if call.call_id is None:
+        return False
+    if isinstance(response, tuple):
+        return any(isinstance(item, AsyncIterator) for item in cast("tuple[Any, ...]", response))
+    return isinstance(response, (Awaitable, AsyncIterator))
+
+
+def _refuse(tool: "BaseTool", response: Any) -> NoReturn:
+    if isinstance(response, Coroutine):
+        response.close()
+    what = "a coroutine" if isinstance(response, Awaitable) else "an async iterator"
+    message = f"the function of tool {tool.name!r} returned {what}; call the tool with `ainvoke`"
+    raise TypeError(message)
 
 
 def _parted(tool: "BaseTool", response: Any) -> tuple[Any, Any]:
@@ -183,15 +209,24 @@ async def _called(
     args = (*_by_place(function, named, before_others=bool(args)), *args)
     token = None if child is None else var_child_runnable_config.set(child)
     try:
-        if in_thread:
-            return await call_in_thread(lambda: _read(tool, call, function(*args, **named)))
-        outcome = function(*args, **named)
-        if not door.is_async:
-            return _read(tool, call, outcome)
-        content, artifact = _parted(tool, await outcome)
-        if _is_to_be_read(call, content):
-            content = await call_in_thread(partial(listed, content))
-        return content, artifact
+        if not in_thread:
+            response = function(*args, **named)
+            if door.is_async:
+                return await _aread(tool, call, await response)
+            if _needs_loop(call, response):
+                _refuse(tool, response)
+            return _read(tool, call, response)
+
+        def work() -> tuple[Any, tuple[Any, Any] | None]:
+            response = function(*args, **named)
+            return response, None if _needs_loop(call, response) else _read(tool, call, response)
+
+        response, read = await call_in_thread(work)
+        if read is not None:
+            return read
+        if isinstance(response, Awaitable):
+            response = await cast("Awaitable[Any]", response)
+        return await _aread(tool, call, response)
     finally:
         if token is not None:
             var_child_runnable_config.reset(token)

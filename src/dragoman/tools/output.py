@@ -7,7 +7,7 @@ the same value always becomes the same text.
 import dataclasses
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextvars import ContextVar
 from typing import Any, cast
 
@@ -100,16 +100,47 @@ def listed(items: Iterator[Any]) -> str:
     >>> listed(iter([1, "a"]))
     '[1, "a"]'
     """
-    limit = max_chars.get()
-    taken: list[Any] = []
-    size = 0
+    taken = _Taken()
     for item in items:
-        if size > limit:
-            mark = f"\n[cut: {limit} characters of more]"
-            return _as_text(taken)[: max(limit - len(mark), 0)] + mark
-        taken.append(item)
-        size += len(str(item)) + 2
-    return _as_text(taken)
+        if taken.is_full:
+            return taken.cut()
+        taken.add(item)
+    return _as_text(taken.items)
+
+
+async def alisted(items: AsyncIterator[Any]) -> str:
+    """Return the items of an async iterator as one text, as `listed` does."""
+    taken = _Taken()
+    try:
+        async for item in items:
+            if taken.is_full:
+                return taken.cut()
+            taken.add(item)
+    finally:
+        if isinstance(items, AsyncGenerator):
+            await cast("AsyncGenerator[Any, None]", items).aclose()
+    return _as_text(taken.items)
+
+
+class _Taken:
+    """Items of an iterator, until their text is longer than a result may be."""
+
+    def __init__(self) -> None:
+        self.items: list[Any] = []
+        self._limit = max_chars.get()
+        self._size = 0
+
+    @property
+    def is_full(self) -> bool:
+        return self._size > self._limit
+
+    def add(self, item: Any) -> None:
+        self.items.append(item)
+        self._size += len(str(item)) + 2
+
+    def cut(self) -> str:
+        mark = f"\n[cut: {self._limit} characters of more]"
+        return _as_text(self.items)[: max(self._limit - len(mark), 0)] + mark
 
 
 def cut(content: Any, limit: int) -> Any:
