@@ -166,6 +166,20 @@ def test_a_typed_dict_with_defaults_and_descriptions():
     ]
 
 
+def test_qualifiers_inside_annotated_count_as_those_around_it():
+    class Place(TypedDict):
+        near: Annotated[NotRequired[int], ..., "How near"]
+        far: NotRequired[Annotated[int, ..., "How far"]]
+
+    assert convert_to_openai_function(Place)["parameters"] == {
+        "type": "object",
+        "properties": {
+            "near": {"type": "integer", "description": "How near"},
+            "far": {"type": "integer", "description": "How far"},
+        },
+    }
+
+
 def test_typed_dicts_inside_typed_dicts_are_expanded():
     found = convert_to_openai_function(Nested)
     inner = convert_to_openai_function(Described)["parameters"]

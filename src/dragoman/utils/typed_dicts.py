@@ -59,7 +59,7 @@ def model_from_typed_dict(cls: Any, *, keep_none: bool = False, depth: int = MAX
                 raise ValueError(message)
             if len(marks) > 1:
                 options["description"] = marks[1]
-            annotation = inner
+            annotation, is_required = _qualifiers(inner, is_required)
             is_required = is_required and marks[0] is ...
             if marks[0] is not ... and marks[0] is not None:
                 options["default"] = marks[0]
