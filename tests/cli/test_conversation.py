@@ -1,3 +1,5 @@
+import json
+
 import pytest
 from tests.cli.support import streamed, terminal
 
@@ -95,13 +97,15 @@ def test_a_failed_reply_loses_nothing_of_the_conversation(reply, kept):
 
 def test_slash_commands_that_cannot_be_done_say_so_and_go_on(tmp_path):
     (tmp_path / "broken.json").write_text('[{"type": "human", "content": "x"')
+    (tmp_path / "several.jsonl").write_text('{"messages": []}\n' * 2)
     with terminal(*MODEL, url="http://127.0.0.1:9", cwd=str(tmp_path)) as person:
         for line, said in [
             ("/nope", "there is no '/nope'"),
             ("/save", "/save needs the name of a file"),
-            ("/save no/such/folder/x", "No such file or directory"),
-            ("/load missing.json", "No such file or directory"),
+            ("/save no/such/folder/x", "no/such/folder/x: No such file or directory"),
+            ("/load missing.json", "missing.json: No such file or directory"),
             ("/load broken.json", "dragoman: "),
+            ("/load several.jsonl", "several.jsonl: more than one history"),
             ("/help", "/save FILE"),
         ]:
             person.wait_for("> ")
@@ -111,7 +115,49 @@ def test_slash_commands_that_cannot_be_done_say_so_and_go_on(tmp_path):
         person.wait_for("> ")
         person.type("/exit\n")
         assert person.end() == 0
-    assert [path.name for path in tmp_path.iterdir()] == ["broken.json"]
+    assert {path.name for path in tmp_path.iterdir()} == {"broken.json", "several.jsonl"}
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        [{"role": "user", "content": "one"}, {"role": "assistant", "content": "first"}],
+        {
+            "model": "m",
+            "messages": [
+                {"role": "user", "content": [{"type": "text", "text": "one"}]},
+                {"role": "assistant", "content": "first"},
+            ],
+        },
+        {
+            "contents": [
+                {"role": "user", "parts": [{"text": "one"}]},
+                {"role": "model", "parts": [{"text": "first"}]},
+            ]
+        },
+        {
+            "messages": [
+                {"type": "human", "data": {"content": "one"}},
+                {"type": "ai", "data": {"content": "first"}},
+            ]
+        },
+    ],
+)
+def test_a_conversation_goes_on_from_a_file_of_any_form(tmp_path, document):
+    (tmp_path / "talk.json").write_text(json.dumps(document))
+    with (
+        ScriptedServer(streamed("second")) as server,
+        terminal(*MODEL, url=server.url, cwd=str(tmp_path)) as person,
+    ):
+        person.wait_for("> ")
+        person.type("/load talk.json\n")
+        person.wait_for("(2 messages from talk.json)")
+        person.type("two\n")
+        person.wait_for("second")
+        person.type("/exit\n")
+        assert person.end() == 0
+        sent = [m["content"] for m in server.requests[-1].json["messages"]]
+    assert sent == ["one", "first", "two"]
 
 
 @pytest.mark.local_model

@@ -136,6 +136,19 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["out", "x.json"]
 
 
+def test_a_file_that_cannot_be_written_is_called_by_its_own_name(tmp_path):
+    path = str(tmp_path / "missing" / "out.json")
+    with pytest.raises(FileNotFoundError) as caught, open_writer(path):
+        pass
+    assert (caught.value.filename, caught.value.filename2) == (path, None)
+    (tmp_path / "folder").mkdir()
+    path = str(tmp_path / "folder")
+    with pytest.raises(IsADirectoryError) as caught, open_writer(path):
+        pass
+    assert (caught.value.filename, caught.value.filename2) == (path, None)
+    assert os.listdir(tmp_path) == ["folder"]
+
+
 def test_long_work_shows_its_progress_on_a_terminal_only(tmp_path, monkeypatch):
     monkeypatch.setattr("dragoman.cli.documents.PROGRESS_AFTER_S", 0.0)
     clock = iter(range(1000))

@@ -304,6 +304,14 @@ print(chain.invoke({"mood": "brief", "h": history}), add.invoke({"a": 1, "b": 2}
 '''
 
 
+@pytest.mark.parametrize("name", ["thread.json", "notebook.ipynb", "README.md"])
+def test_a_file_that_is_no_python_is_told(run, tmp_path, name):
+    (tmp_path / name).write_text("{}")
+    code, out, err = run(tmp_path / name)
+    assert (code, out) == (2, "")
+    assert f"{name}: no Python file" in err
+
+
 def test_a_program_does_the_same_before_and_after(tmp_path):
     before, after = tmp_path / "before.py", tmp_path / "after.py"
     before.write_text(PROGRAM)

@@ -4,7 +4,6 @@ Whatever happens to a reply, nothing of the conversation is lost: a reply that i
 keeps what had arrived, and the question stays in any case.
 """
 
-import os
 import sys
 import time
 from contextlib import suppress
@@ -14,8 +13,9 @@ from typing import Any
 
 from dragoman import __version__
 from dragoman.chat_models import init_chat_model
+from dragoman.cli.documents import read_documents, whole_file
 from dragoman.cli.output import clean, console, is_terminal, print_error
-from dragoman.errors import DragomanError, ModelError, short
+from dragoman.errors import DecodeError, DragomanError, ModelError, short
 from dragoman.messages import (
     AIMessage,
     AIMessageChunk,
@@ -23,7 +23,6 @@ from dragoman.messages import (
     HumanMessage,
     SystemMessage,
     message_chunk_to_message,
-    messages_from_json,
     messages_to_json,
 )
 
@@ -99,17 +98,18 @@ class Conversation:
 
     def save(self, path: Path) -> None:
         """Write the messages to `path` as native JSON; a file there is replaced in one step."""
-        part = path.with_name(f".{path.name}.{os.getpid()}")
-        try:
-            part.write_bytes(messages_to_json(self.messages))
-            part.replace(path)
-        finally:
-            with suppress(OSError):
-                part.unlink()
+        with whole_file(path) as file:
+            file.write(messages_to_json(self.messages))
 
     def load(self, path: Path) -> None:
-        """Put the messages in `path` in the place of ours."""
-        self.messages = list(messages_from_json(path.read_bytes()))
+        """Put the messages in `path` in the place of ours; it may hold what `dragoman check` reads."""
+        from dragoman.cli.histories import open_history  # loads every codec
+
+        documents = read_documents(str(path))
+        first = next(documents)
+        if first.error is not None or next(documents, None) is not None:
+            raise DecodeError(f"{path}: {first.error or 'more than one history'}")
+        self.messages = list(open_history(first.value, name=str(path)).messages)
 
 
 def converse(conversation: Conversation) -> None:

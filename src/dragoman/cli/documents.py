@@ -18,7 +18,7 @@ import msgspec
 
 from dragoman.errors import DecodeError
 
-__all__ = ["Document", "Writer", "open_writer", "read_documents"]
+__all__ = ["Document", "Writer", "open_writer", "read_documents", "whole_file"]
 
 # With one of these an object is more than a message: a body, or an envelope of a batch file.
 HISTORY_KEYS = frozenset({"messages", "contents", "input", "body", "params", "request"})
@@ -201,12 +201,27 @@ def open_writer(path: str | None) -> Generator[Writer]:
     if path is None or path == "-":
         yield Writer(sys.stdout.buffer)
         return
-    target = Path(path)
-    part = target.with_name(f".{target.name}.{os.getpid()}")
+    with whole_file(Path(path)) as file:
+        yield Writer(file)
+
+
+@contextmanager
+def whole_file(path: Path) -> Generator[IO[bytes]]:
+    """Give a file that appears at `path` whole, in one step, or not at all.
+
+    Raises:
+        OSError: If it cannot be written; it names `path`.
+    """
+    part = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with part.open("wb") as file:
-            yield Writer(file)
-        part.replace(target)
+            yield file
+        part.replace(path)
+    except OSError as error:
+        if error.filename == str(part):
+            error.filename = str(path)
+            error.filename2 = None
+        raise
     finally:
         with suppress(OSError):
             part.unlink()

@@ -36,6 +36,9 @@ def command(path: Path, write: bool) -> int:
     cst = need("libcst", "migrate")
     from dragoman.cli.migration import migrate
 
+    if path.is_file() and path.suffix not in ("", ".py", ".pyi", ".pyw"):
+        _say(f"{path}: no Python file; notebooks and others have to be saved as .py first")
+        return 2
     n_files = n_imports = n_findings = n_broken = 0
     for file in python_files(path):
         before = file.read_bytes()
