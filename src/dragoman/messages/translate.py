@@ -266,9 +266,7 @@ def ai_blocks(message: "AIMessage") -> list[Block]:
     kwargs = message._raw_additional_kwargs
     if kwargs is not UNSET and (kwargs := message.additional_kwargs):
         reasoning = kwargs.get("reasoning_content")
-        if isinstance(reasoning, str) and not any(
-            b["type"] == "reasoning" and b.get("reasoning") for b in blocks
-        ):  # encrypted reasoning without text hides no text
+        if isinstance(reasoning, str) and not _is_told(reasoning, blocks):
             blocks = [{"type": "reasoning", "reasoning": reasoning}, *blocks]
         refusal = kwargs.get("refusal")
         if isinstance(refusal, str) and refusal and not _refuses(blocks):
@@ -292,6 +290,12 @@ def _registered(message: Any, metadata: Block) -> list[Block] | None:
         return translators["translate_content" + chunk](message)
     except NotImplementedError:
         return None
+
+
+def _is_told(reasoning: str, blocks: list[Block]) -> bool:
+    """Return whether reasoning stands in the blocks too, as where a wire tells it signed and plain."""
+    told = [b["reasoning"] for b in blocks if b["type"] == "reasoning" and b.get("reasoning")]
+    return bool(told) and reasoning.strip() in "".join(map(str, told))
 
 
 def _refuses(blocks: list[Block]) -> bool:
