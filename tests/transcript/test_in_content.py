@@ -3,6 +3,7 @@
 import pytest
 
 from dragoman.codecs import SUPPORTED, ChatRequest, get_codec
+from dragoman.codecs.turns import split_results
 from dragoman.messages import (
     AIMessage,
     AIMessageChunk,
@@ -10,8 +11,14 @@ from dragoman.messages import (
     HumanMessage,
     ToolMessage,
 )
-from dragoman.transcript import repair_messages, validate_messages
+from dragoman.transcript import (
+    filter_messages,
+    repair_messages,
+    trim_messages,
+    validate_messages,
+)
 from dragoman.transcript.in_content import calls_of
+from dragoman.transcript.units import result_ids, says
 
 CALL = {"name": "f", "args": {}, "id": "u1"}
 USE = {"type": "tool_use", "id": "u1", "name": "f", "input": {}}
@@ -203,3 +210,85 @@ def test_a_result_without_an_id_leaves_the_calls_that_have_one():
         (repaired[1].tool_calls[1]["id"], "success"),
         ("a", "error"),
     ]
+
+
+TURN = [AIMessage([USE]), HumanMessage([RESULT])]
+HISTORY = [Q, *TURN, AIMessage("done"), HumanMessage("bye")]
+
+
+@pytest.mark.parametrize(
+    ("strategy", "max_tokens", "kept"),
+    [
+        ("last", 2, [3, 4]),
+        ("last", 3, [3, 4]),
+        ("last", 4, [1, 2, 3, 4]),
+        ("first", 2, [0]),
+        ("first", 3, [0, 1, 2]),
+    ],
+)
+def test_trimming_parts_no_call_from_a_result_in_content(strategy, max_tokens, kept):
+    trimmed = trim_messages(HISTORY, max_tokens=max_tokens, token_counter=len, strategy=strategy)
+    assert list(map(id, trimmed)) == [id(HISTORY[position]) for position in kept]
+
+
+def test_a_message_that_only_brings_results_is_not_the_last_human_one():
+    history = [Q, *TURN]
+    assert trim_messages(history, max_tokens=1, token_counter=len) == [Q]
+    assert trim_messages(history, max_tokens=3, token_counter=len) == history
+
+
+def test_what_a_human_said_beside_a_result_is_kept_without_it():
+    history = [Q, AIMessage([USE]), HumanMessage([RESULT, MORE])]
+    trimmed = trim_messages(history, max_tokens=1, token_counter=len)
+    assert trimmed == [HumanMessage([MORE])]
+    assert history[2].content == [RESULT, MORE]
+
+
+def test_a_start_on_a_human_is_not_on_a_result():
+    trimmed = trim_messages(HISTORY, max_tokens=4, token_counter=len, start_on="human")
+    assert trimmed == HISTORY[4:]
+
+
+def test_an_end_before_the_results_drops_their_turn():
+    history = [Q, AIMessage("a"), *TURN]
+    assert trim_messages(history, max_tokens=9, token_counter=len, end_on="ai") == history[:2]
+
+
+@pytest.mark.parametrize(
+    ("options", "kept"),
+    [
+        ({"exclude_tool_calls": True}, [Q, HISTORY[3], HISTORY[4]]),
+        ({"exclude_tool_calls": ["u1"]}, [Q, HISTORY[3], HISTORY[4]]),
+        ({"exclude_tool_calls": ["u2"]}, HISTORY),
+        ({"include_types": ["human"]}, [Q, HISTORY[4]]),
+        ({"include_types": ["ai"]}, [HISTORY[3]]),
+    ],
+)
+def test_filtering_parts_no_call_from_a_result_in_content(options, kept):
+    assert filter_messages(HISTORY, **options) == kept
+
+
+def test_filtering_keeps_what_a_human_said_beside_a_result():
+    history = [Q, AIMessage([USE]), HumanMessage([RESULT, MORE])]
+    assert filter_messages(history, exclude_tool_calls=True) == [Q, HumanMessage([MORE])]
+    assert filter_messages(history, exclude_tool_calls=["u1"]) == [Q, HumanMessage([MORE])]
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        RESULT,
+        {"toolResult": {"toolUseId": "u1", "content": []}},
+        {"toolResult": {"toolUseId": 5}},
+        {"toolResult": {"toolUseId": "u1"}, "x": 1},
+        {"type": "tool_result"},
+        {"type": "tool_result", "tool_use_id": 5},
+        MORE,
+        "text",
+    ],
+)
+def test_encoders_and_verbs_agree_on_what_a_result_is(block):
+    message = HumanMessage([block])
+    is_result = [part.type for part in split_results(message)] == ["tool"]
+    assert bool(result_ids(message)) is is_result
+    assert says(message) is not is_result

@@ -29,6 +29,8 @@ def coerce_to_runnable(thing: RunnableLike) -> Runnable[Any, Any]:
     if isinstance(thing, dict):
         return RunnableParallel(thing)
     text = f"Expected a Runnable, callable or dict.Instead got an unsupported type: {type(thing)}"
+    if callable(getattr(thing, "invoke", None)):  # another package's runnable
+        text += ". Give its method: RunnableLambda(x.invoke, x.ainvoke)"
     raise TypeError(text)
 
 

@@ -331,14 +331,10 @@ class ThreadStore(_Twins):
 
 def _last_units(messages: Sequence[BaseMessage], keep: int) -> list[BaseMessage]:
     """Return the last messages, reaching back to the turn whose results they hold."""
-    from dragoman.transcript.units import call_ids
+    from dragoman.transcript.units import call_ids, result_ids
 
     start = max(len(messages) - keep, 0)
-    wanted = {
-        message.tool_call_id  # pyright: ignore[reportAttributeAccessIssue]
-        for message in messages[start:]
-        if message.type == "tool"
-    }
+    wanted = {id_val for message in messages[start:] for id_val in result_ids(message)}
     for position in range(start - 1, -1, -1):
         if not wanted:
             break

@@ -6,8 +6,7 @@ from typing import Any
 from dragoman.messages.ai import AIMessage
 from dragoman.messages.base import BaseMessage
 from dragoman.messages.coerce import convert_to_messages
-from dragoman.messages.tool import ToolMessage
-from dragoman.transcript.units import call_ids
+from dragoman.transcript.units import call_ids, result_ids, says, without_results
 from dragoman.transcript.verb import verb
 
 __all__ = ["filter_messages"]
@@ -82,9 +81,8 @@ def filter_messages(
             )
         if not dropped:
             kept.append(message)
-        elif isinstance(message, ToolMessage):
-            gone_results.add(message.tool_call_id)
         else:
+            gone_results.update(result_ids(message))
             gone_calls.update(call_ids(message))
     if exclude_tool_calls and not isinstance(exclude_tool_calls, bool):
         gone_results |= set(exclude_tool_calls)
@@ -95,20 +93,26 @@ def filter_messages(
 
 
 def _has_calls(message: BaseMessage) -> bool:
-    return isinstance(message, ToolMessage) or (
-        isinstance(message, AIMessage) and bool(message.tool_calls or message.invalid_tool_calls)
-    )
+    if isinstance(message, AIMessage):
+        return bool(message.tool_calls or message.invalid_tool_calls or call_ids(message))
+    return bool(result_ids(message)) and not says(message)
 
 
 def _whole_units(
     messages: list[BaseMessage], gone_results: set[str], gone_calls: set[str]
 ) -> list[BaseMessage]:
-    """Return messages without calls whose result is gone, and results whose call is gone."""
+    """Return messages without calls whose result is gone, and results whose call is gone.
+
+    What a user says beside a result in the same message stays.
+    """
+    gone = gone_calls | gone_results
     whole: list[BaseMessage] = []
     for message in messages:
-        if isinstance(message, ToolMessage):
-            if message.tool_call_id not in gone_calls and message.tool_call_id not in gone_results:
+        if answered := result_ids(message):
+            if gone.isdisjoint(answered):
                 whole.append(message)
+            elif says(message) or not gone.issuperset(answered):
+                whole.append(without_results(message, gone))
         elif gone_results.isdisjoint(call_ids(message)):
             whole.append(message)
         elif isinstance(message, AIMessage):
@@ -132,7 +136,7 @@ def without_calls(message: AIMessage, ids: set[str]) -> AIMessage | None:
     """Return a copy of a reply without some of its calls, or None if no call is left."""
     calls = [call for call in message.tool_calls if call["id"] not in ids]
     invalid = [call for call in message.invalid_tool_calls if call["id"] not in ids]
-    if not calls and not invalid:
+    if not calls and not invalid and ids.issuperset(call_ids(message)):
         return None
     update: dict[str, Any] = {"tool_calls": calls, "invalid_tool_calls": invalid}
     content = message.content

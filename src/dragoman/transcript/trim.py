@@ -12,12 +12,17 @@ from typing import Any, Literal, cast
 from dragoman.errors import MessageError, TranscriptError, short
 from dragoman.messages.base import BaseMessage
 from dragoman.messages.coerce import convert_to_messages
-from dragoman.messages.human import HumanMessage
 from dragoman.messages.registry import CLASSES
 from dragoman.messages.system import SystemMessage
-from dragoman.messages.tool import ToolMessage
 from dragoman.transcript.counters import Counter, MessageCounter, counter_of
-from dragoman.transcript.units import call_ids, open_calls, without_orphans
+from dragoman.transcript.units import (
+    call_ids,
+    open_calls,
+    result_ids,
+    says,
+    without_orphans,
+    without_results,
+)
 from dragoman.transcript.verb import verb
 
 __all__ = ["trim_messages"]
@@ -229,16 +234,17 @@ class _First:
                 kept = self._whole_units(kept, len(kept))
                 while kept and not ends(kept[-1]):
                     kept.pop()
-        if keep_last_human and not any(isinstance(m, HumanMessage) for m in kept):
+        if keep_last_human and not any(map(says, kept)):
             at = _last_human(history, total)
             if at is not None and (ends is None or ends(history[at])):
+                human = without_results(history[at])
                 leading = [m for m in kept if isinstance(m, SystemMessage)]
-                needed = self.counter.all([*leading, history[at]])
+                needed = self.counter.all([*leading, human])
                 if needed > self.budget:
-                    leading, needed = [], self.counter.all([history[at]])
+                    leading, needed = [], self.counter.all([human])
                 if needed > self.budget:
                     raise _too_long(needed, self.budget, at)
-                return [*leading, history[at]]
+                return [*leading, human]
         return kept
 
     def _whole_units(self, kept: list[BaseMessage], stop: int) -> list[BaseMessage]:
@@ -248,11 +254,11 @@ class _First:
             return without_orphans(kept)
         behind: set[str] = set()
         for position in range(stop, len(self.history)):
-            message = self.history[position]
-            if isinstance(message, ToolMessage) and message.tool_call_id in waiting:
-                behind.add(message.tool_call_id)
-                if len(behind) == len(waiting):
-                    break
+            behind.update(
+                id_val for id_val in result_ids(self.history[position]) if id_val in waiting
+            )
+            if len(behind) == len(waiting):
+                break
         cut = min((waiting[id_val] for id_val in behind), default=len(kept))
         return without_orphans(kept[:cut])
 
@@ -303,9 +309,10 @@ class _Last:
                     tail.insert(0, part)
             tail = without_orphans(tail)
         if starts is not None:
-            skip = next((i for i, m in enumerate(tail) if starts(m)), len(tail))
-            tail = without_orphans(tail[skip:]) if skip else tail
-        if keep_last_human and not any(isinstance(m, HumanMessage) for m in tail):
+            # Dropping an orphan may bring another message to the front.
+            while skip := next((i for i, m in enumerate(tail) if starts(m)), len(tail)):
+                tail = without_orphans(tail[skip:])
+        if keep_last_human and not any(map(says, tail)):
             at = _last_human(history, self.stop - len(tail) if tail else self.stop, self.first)
             if at is not None and (starts is None or starts(history[at])):
                 return self._around_human(at)
@@ -314,25 +321,23 @@ class _Last:
     def _close_units(self) -> None:
         """After messages were dropped from the end: drop a turn whose results went with them."""
         gone = {
-            message.tool_call_id
+            id_val
             for position in range(self.stop, len(self.history))
-            if isinstance(message := self.history[position], ToolMessage)
+            for id_val in result_ids(self.history[position])
         }
         while gone and self.stop:
             position = self.stop
-            while position and isinstance(self.history[position - 1], ToolMessage):
+            while position and result_ids(self.history[position - 1]):
                 position -= 1
             if not position or gone.isdisjoint(call_ids(self.history[position - 1])):
                 return
             for inner in range(position, self.stop):
-                message = self.history[inner]
-                if isinstance(message, ToolMessage):
-                    gone.add(message.tool_call_id)
+                gone.update(result_ids(self.history[inner]))
             self.stop = position - 1
 
     def _around_human(self, at: int) -> list[BaseMessage]:
         """Return the head, the last human message, and the newest units behind it that fit."""
-        history, human = self.history, self.history[at]
+        history, human = self.history, without_results(self.history[at])
         fixed = [*self.head, human]
         needed = self.counter.all(fixed)
         if needed > self.max_tokens:
@@ -390,7 +395,7 @@ def _fitting(
 
 def _last_human(history: _History, stop: int, first: int = 0) -> int | None:
     for position in range(stop - 1, first - 1, -1):
-        if isinstance(history[position], HumanMessage):
+        if says(history[position]):
             return position
     return None
 

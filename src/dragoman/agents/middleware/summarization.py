@@ -14,11 +14,10 @@ from dragoman.messages import (
     BaseMessage,
     HumanMessage,
     RemoveMessage,
-    ToolMessage,
     get_buffer_string,
 )
 from dragoman.transcript import count_tokens_approximately, trim_messages
-from dragoman.transcript.units import call_ids, without_orphans
+from dragoman.transcript.units import call_ids, result_ids, without_orphans
 
 __all__ = ["SummarizationMiddleware", "TriggerClause"]
 
@@ -188,7 +187,7 @@ def _unit_start(messages: list[BaseMessage], cut: int) -> int:
         if isinstance(last, AIMessage) and call_ids(last):
             return len(messages) - 1
         return cut
-    wanted = {m.tool_call_id for m in messages[cut:] if isinstance(m, ToolMessage)}
+    wanted = {id_val for message in messages[cut:] for id_val in result_ids(message)}
     for position in range(cut - 1, -1, -1):
         if wanted & set(call_ids(messages[position])):
             cut = position
