@@ -58,6 +58,41 @@ def test_a_line_that_cannot_be_read_is_told_and_exit_code_2(check):
     ]
 
 
+def test_a_line_that_cannot_be_read_is_shown_without_a_caret(check):
+    said = json.dumps(GOOD) + "\n" + json.dumps({"messages": [{"role": "bot", "content": "x"}]})
+    code, out, err = check("-", said=said)
+    assert (code, err) == (2, "")
+    assert out.splitlines()[:2] == [
+        "stdin:2: $: unreadable: unknown role 'bot' - at `$.messages[0].role`; one of user, "
+        "assistant, tool, system, developer, function",
+        "  fix: correct the line (loses nothing)",
+    ]
+
+
+@pytest.mark.parametrize("verb", ["check", "repair", "trim", "convert"])
+@pytest.mark.parametrize(
+    ("document", "told"),
+    [
+        ({"messages": [5, "x"]}, "x.json: Unsupported message type: <class 'int'>"),
+        ({"messages": [{"role": "bot"}]}, "x.json: unknown role 'bot' - at `$.messages[0].role`"),
+        ({"messages": None}, "x.json: the body has neither"),
+        ({"a": 1}, "x.json: there is no history in it"),
+    ],
+)
+def test_what_is_no_history_is_told_with_its_file(
+    monkeypatch, capsys, tmp_path, verb, document, told
+):
+    if verb == "convert" and document == {"a": 1}:
+        told = "x.json: "  # it may be a reply
+    (tmp_path / "x.json").write_text(json.dumps(document))
+    monkeypatch.chdir(tmp_path)
+    options = {"trim": ["--max-tokens", "5"], "convert": ["--to", "anthropic"]}
+    code, out, err = call(monkeypatch, capsys, verb, "x.json", *options.get(verb, []))
+    assert (code, out) == (2, "")
+    assert err.startswith(f"dragoman: {told}")
+    assert is_one_line_of_error(err)
+
+
 @pytest.mark.parametrize(("body", "n"), [(GOOD, 0), (ORPHAN, 1)])
 def test_json_is_one_list(check, body, n):
     code, out, _ = check("--format", "json", said=json.dumps(body))

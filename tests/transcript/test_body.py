@@ -27,6 +27,31 @@ USE = [
     {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a.b", "content": "r"}]},
 ]
 
+
+def used(n):
+    """Two calls of one id in one turn, or one in each of two turns, answered; Anthropic's form."""
+    uses = [{"type": "tool_use", "id": "u", "name": "f", "input": {"n": i}} for i in range(n)]
+    results = [{"type": "tool_result", "tool_use_id": "u", "content": str(i)} for i in range(n)]
+    return [{"role": "assistant", "content": uses}, {"role": "user", "content": results}]
+
+
+CALLED_TWICE = [
+    USER,
+    {"role": "assistant", "content": "", "tool_calls": [call_of("u"), call_of("u")]},
+    *[{"role": "tool", "tool_call_id": "u", "content": text} for text in ("0", "1")],
+]
+USED_TWICE = [
+    {"role": "user", "content": [{"text": "hi"}]},
+    {
+        "role": "assistant",
+        "content": [{"toolUse": {"toolUseId": "u", "name": "f", "input": {}}}] * 2,
+    },
+    {
+        "role": "user",
+        "content": [{"toolResult": {"toolUseId": "u", "content": [{"text": "0"}]}}] * 2,
+    },
+]
+
 CASES = [
     ("anthropic", [{"role": "user", "content": [TEXT] * 5}], "too_many_cache_marks", 0),
     ("anthropic", [{"role": "user", "content": " "}], "empty_content", 0),
@@ -43,6 +68,10 @@ CASES = [
         1,
     ),
     ("openai_chat", asked("c" * 65), "bad_call_id", 1),
+    ("anthropic", [USER, *used(2)], "duplicate_call_id", 1),
+    ("anthropic", [USER, *used(1), *used(1)], "duplicate_call_id", 3),
+    ("bedrock_converse", USED_TWICE, "duplicate_call_id", 1),
+    ("openai_chat", CALLED_TWICE, "duplicate_call_id", 1),
 ]  # fmt: skip
 
 
@@ -56,6 +85,27 @@ def test_a_fault_of_the_body_is_found_at_its_place_and_repaired(api, messages, c
     repaired = repair_body(body, api)
     assert code not in [issue.code for issue in check_body(repaired.body, api)]
     assert repr(body) == before
+
+
+def test_calls_of_one_id_get_ids_of_their_own_and_keep_their_results():
+    body = {"model": "m", "max_tokens": 9, "messages": [USER, *used(2)]}
+    repaired = repair_body(body, "anthropic")
+    (_, asking, answering) = repaired.body["messages"]
+    ids = [block["id"] for block in asking["content"]]
+    assert ids[0] == "u"
+    assert len(set(ids)) == 2
+    assert [(b["tool_use_id"], b["content"]) for b in answering["content"]] == [
+        (ids[0], "0"),
+        (ids[1], "1"),
+    ]
+    assert [(change.code, change.lossy) for change in repaired.changes] == [
+        ("duplicate_call_id", False)
+    ]
+
+
+def test_an_id_that_comes_again_in_a_later_turn_is_no_fault_for_openai():
+    body = {"model": "m", "messages": [*asked("u"), *asked("u")]}
+    assert check_body(body, "openai_chat") == []
 
 
 @pytest.mark.parametrize("body", [None, [], "x", 5])

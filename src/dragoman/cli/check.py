@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterator
 
 import click
 
-from dragoman.cli.documents import Document, read_documents
+from dragoman.cli.documents import Document, about, read_documents
 from dragoman.cli.group import FileCommand
 from dragoman.cli.histories import Body, open_history
 from dragoman.cli.report import Finding, as_github, as_json, as_text, line_of, says
-from dragoman.errors import DragomanError
+from dragoman.errors import MessageError
 from dragoman.transcript.repair import Issue
 from dragoman.transcript.rules import RULES, Rule, rules_of_error, target_of
 
@@ -78,11 +78,12 @@ def findings(document: Document, target: str | None, source: str | None) -> Iter
         yield _unreadable(document, document.error)
         return
     try:
-        history = open_history(document.value, source, document.name)
+        history = open_history(document.value, source)
         issues = history.check(target)
-    except DragomanError as error:
+    except MessageError as error:
         if not document.is_line:
-            raise
+            with about(document):
+                raise
         yield _unreadable(document, str(error))
         return
     named = target_of(target)

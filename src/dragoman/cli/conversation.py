@@ -13,7 +13,7 @@ from typing import Any
 
 from dragoman import __version__
 from dragoman.chat_models import init_chat_model
-from dragoman.cli.documents import read_documents, whole_file
+from dragoman.cli.documents import about, sound_documents, whole_file
 from dragoman.cli.output import clean, console, is_terminal, print_error
 from dragoman.errors import DecodeError, DragomanError, ModelError, short
 from dragoman.messages import (
@@ -105,11 +105,12 @@ class Conversation:
         """Put the messages in `path` in the place of ours; it may hold what `dragoman check` reads."""
         from dragoman.cli.histories import open_history  # loads every codec
 
-        documents = read_documents(str(path))
+        documents = sound_documents(str(path))
         first = next(documents)
-        if first.error is not None or next(documents, None) is not None:
-            raise DecodeError(f"{path}: {first.error or 'more than one history'}")
-        self.messages = list(open_history(first.value, name=str(path)).messages)
+        if next(documents, None) is not None:
+            raise DecodeError(f"{path}: more than one history")
+        with about(first):
+            self.messages = list(open_history(first.value).messages)
 
 
 def converse(conversation: Conversation) -> None:

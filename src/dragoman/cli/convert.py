@@ -5,13 +5,12 @@ from typing import Any
 import click
 
 from dragoman.cli.check import file_or_pipe
-from dragoman.cli.documents import open_writer, read_documents
+from dragoman.cli.documents import about, open_writer, sound_documents
 from dragoman.cli.group import FileCommand
 from dragoman.cli.histories import NATIVE, Body, is_history, open_history
 from dragoman.cli.report import print_changes
 from dragoman.codecs.contract import Change, ChatRequest
 from dragoman.codecs.convert import codec_named, convert
-from dragoman.errors import DecodeError
 
 __all__ = ["command"]
 
@@ -39,10 +38,9 @@ def command(file: str | None, to: str, source: str | None, output: str | None) -
         codec_named(to)
     is_lossy = False
     with open_writer(output) as writer:
-        for document in read_documents(file_or_pipe(file)):
-            if document.error is not None:
-                raise DecodeError(f"{document.name}: line {document.line}: {document.error}")
-            value, changes = _converted(document.value, to, source)
+        for document in sound_documents(file_or_pipe(file)):
+            with about(document):
+                value, changes = _converted(document.value, to, source)
             print_changes(document, changes)
             is_lossy = is_lossy or any(change.lossy for change in changes)
             document.item_lines = None  # a body is no line of messages

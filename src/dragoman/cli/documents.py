@@ -16,9 +16,17 @@ from typing import IO, Any
 
 import msgspec
 
-from dragoman.errors import DecodeError
+from dragoman.errors import DecodeError, MessageError
 
-__all__ = ["Document", "Writer", "open_writer", "read_documents", "whole_file"]
+__all__ = [
+    "Document",
+    "Writer",
+    "about",
+    "open_writer",
+    "read_documents",
+    "sound_documents",
+    "whole_file",
+]
 
 # With one of these an object is more than a message: a body, or an envelope of a batch file.
 HISTORY_KEYS = frozenset({"messages", "contents", "input", "body", "params", "request"})
@@ -64,6 +72,28 @@ def read_documents(path: str) -> Iterator[Document]:
         return
     with Path(path).open("rb") as file:
         yield from _shown(_read(_numbered(file, path), path))
+
+
+def sound_documents(path: str) -> Iterator[Document]:
+    """Yield the documents of a file as `read_documents` does; the first that is no JSON is an error.
+
+    Raises:
+        DecodeError: For that one, by its line.
+    """
+    for document in read_documents(path):
+        if document.error is not None:
+            raise DecodeError(f"{document.name}: line {document.line}: {document.error}")
+        yield document
+
+
+@contextmanager
+def about(document: Document) -> Generator[None]:
+    """Let errors of the data in a document name its file, and its line where it is one of several."""
+    try:
+        yield
+    except MessageError as error:
+        where = f"{document.name}: line {document.line}" if document.is_line else document.name
+        raise DecodeError(f"{where}: {error.message}", path=error.path, hint=error.hint) from error
 
 
 def _numbered(file: IO[bytes], name: str) -> Iterator[tuple[int, str]]:

@@ -13,7 +13,7 @@ import msgspec
 
 from dragoman.codecs.contract import Change
 from dragoman.codecs.convert import codec_named, detect_api
-from dragoman.errors import DecodeError
+from dragoman.errors import DecodeError, MessageError
 from dragoman.messages import (
     BaseMessage,
     convert_to_messages,
@@ -86,7 +86,11 @@ class Messages:
     ) -> None:
         self.items = items
         self.path = path
-        self.messages: list[BaseMessage] = form.read(items)
+        try:
+            self.messages: list[BaseMessage] = form.read(items)
+        except MessageError as error:
+            inside = path + error.path[1:] if error.path and error.path[0] == "$" else path
+            raise DecodeError(error.message, path=inside, hint=error.hint) from error
         self._form = form
         self._wrap = wrap
 
@@ -197,13 +201,12 @@ class Body:
 History = Messages | Body
 
 
-def open_history(value: Any, source: str | None = None, name: str | None = None) -> History:
+def open_history(value: Any, source: str | None = None) -> History:
     """Return the history in a JSON value.
 
     Args:
         value: A body, an envelope with one, or a list of messages of any form.
         source: The wire of a body; None to tell it from the shape.
-        name: The file's, for errors.
 
     Raises:
         DecodeError: If there is none in it.
@@ -211,16 +214,6 @@ def open_history(value: Any, source: str | None = None, name: str | None = None)
     >>> open_history([{"type": "human", "content": "hi"}]).check("anthropic")
     []
     """
-    try:
-        return _opened(value, source)
-    except DecodeError as error:
-        if name is None:
-            raise
-        message = f"{name}: {error.message}"
-        raise DecodeError(message, path=error.path, hint=error.hint) from error
-
-
-def _opened(value: Any, source: str | None) -> History:
     if isinstance(value, list):
         form = _form_of(value)
         if form is not None:

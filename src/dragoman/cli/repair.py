@@ -3,11 +3,10 @@
 import click
 
 from dragoman.cli.check import file_or_pipe
-from dragoman.cli.documents import open_writer, read_documents
+from dragoman.cli.documents import about, open_writer, sound_documents
 from dragoman.cli.group import FileCommand
 from dragoman.cli.histories import open_history
 from dragoman.cli.report import print_changes
-from dragoman.errors import DecodeError
 from dragoman.transcript.rules import target_of
 
 __all__ = ["command"]
@@ -33,10 +32,9 @@ def command(
     target_of(target)
     n_left = 0
     with open_writer(output) as writer:
-        for document in read_documents(file_or_pipe(file)):
-            if document.error is not None:
-                raise DecodeError(f"{document.name}: line {document.line}: {document.error}")
-            value, changes = open_history(document.value, source, document.name).repair(target)
+        for document in sound_documents(file_or_pipe(file)):
+            with about(document):
+                value, changes = open_history(document.value, source).repair(target)
             losses = [change for change in changes if change.lossy]
             if losses and not lossy:
                 n_left += 1

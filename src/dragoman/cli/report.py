@@ -47,6 +47,7 @@ FOCUS = {
     "unsupported_media": r'"(?:image_url|image|input_audio|audio|video|file|document|inlineData)"',
     "empty_content": r'"(?:content|text)": (?:""|"\s*"|\[\])',
     "bad_call_id": r'"(?:id|tool_call_id|tool_use_id)": "[^"]*"',
+    "duplicate_call_id": r'"(?:id|toolUseId)": "[^"]*"',
     "too_many_cache_marks": r'"(?:cache_control|cachePoint)"',
     "misplaced_system": r'"(?:role|type)": "[^"]*"',
     "role_order": r'"role": "[^"]*"',
@@ -63,7 +64,7 @@ class Finding(msgspec.Struct, kw_only=True):
         path: The place in the document.
         issue: What is wrong.
         says: The provider's own words, or None.
-        item: The message as it was read.
+        item: The message as it was read; None if it could not be.
     """
 
     file: str
@@ -104,7 +105,8 @@ def as_text(finding: Finding) -> str:
     """Return a finding for people: where, what, a caret under it, the provider's words, the fix."""
     issue = finding.issue
     lines = [f"{finding.file}:{finding.line}: {finding.path}: {issue.code}: {issue.message}"]
-    lines += [f"    {line}" for line in _caret(finding)]
+    if finding.item is not None:
+        lines += [f"    {line}" for line in _caret(finding)]
     if finding.says:
         lines.append(f"  provider: {finding.says}")
     lines.append(f"  fix: {issue.fix} ({'loses it' if issue.lossy else 'loses nothing'})")

@@ -5,10 +5,9 @@ from typing import Any, Literal
 import click
 
 from dragoman.cli.check import file_or_pipe
-from dragoman.cli.documents import open_writer, read_documents
+from dragoman.cli.documents import about, open_writer, sound_documents
 from dragoman.cli.group import FileCommand
 from dragoman.cli.histories import open_history
-from dragoman.errors import DecodeError
 from dragoman.messages import BaseMessage
 from dragoman.transcript.trim import trim_messages
 
@@ -69,12 +68,10 @@ def command(
         )
 
     with open_writer(output) as writer:
-        for document in read_documents(file_or_pipe(file)):
-            if document.error is not None:
-                raise DecodeError(f"{document.name}: line {document.line}: {document.error}")
-            writer.write(
-                document, open_history(document.value, source, document.name).edit(shortened)
-            )
+        for document in sound_documents(file_or_pipe(file)):
+            with about(document):
+                value = open_history(document.value, source).edit(shortened)
+            writer.write(document, value)
     return 0
 
 

@@ -180,6 +180,7 @@ def _anthropic(body: dict[str, Any]) -> Raw:
     marks = _marks(body, "cache_control")
     if marks > 4:
         yield 0, "too_many_cache_marks"
+    used: set[str] = set()
     for index, message in _dicts(body.get("messages")):
         content = message.get("content")
         if message.get("role") == "system" and index == 0:
@@ -190,8 +191,12 @@ def _anthropic(body: dict[str, Any]) -> Raw:
             if block.get("type") == "text" and not str(block.get("text") or "").strip():
                 yield index, "empty_content"
             id_val = block.get("id") if block.get("type") == "tool_use" else None
-            if isinstance(id_val, str) and not _ANTHROPIC_ID.fullmatch(id_val):
-                yield index, "bad_call_id"
+            if isinstance(id_val, str):
+                if not _ANTHROPIC_ID.fullmatch(id_val):
+                    yield index, "bad_call_id"
+                if id_val in used:
+                    yield index, "duplicate_call_id"
+                used.add(id_val)
 
 
 def _marks(value: Any, key: str) -> int:
@@ -226,22 +231,33 @@ def _mistral(body: dict[str, Any]) -> Raw:
 
 def _bedrock(body: dict[str, Any]) -> Raw:
     before: Any = None
+    used: set[str] = set()
     for index, message in _dicts(body.get("messages")):
         role = message.get("role")
         if role is not None and role == before:
             yield index, "role_order"
         before = role
         for _, block in _dicts(message.get("content")):
-            text = block.get("text")
+            text, use = block.get("text"), block.get("toolUse")
             if isinstance(text, str) and not text.strip():
                 yield index, "empty_content"
+            id_val = use.get("toolUseId") if isinstance(use, dict) else None
+            if isinstance(id_val, str):
+                if id_val in used:
+                    yield index, "duplicate_call_id"
+                used.add(id_val)
 
 
 def _openai_chat(body: dict[str, Any]) -> Raw:
     for index, message in _dicts(body.get("messages")):
+        used: set[str] = set()  # ids of earlier turns may come again
         for _, call in _dicts(message.get("tool_calls")):
-            if len(str(call.get("id") or "")) > 64:
+            id_val = str(call.get("id") or "")
+            if len(id_val) > 64:
                 yield index, "bad_call_id"
+            if id_val and id_val in used:
+                yield index, "duplicate_call_id"
+            used.add(id_val)
 
 
 _RAW: dict[str, Callable[[dict[str, Any]], Raw]] = {

@@ -148,6 +148,14 @@ RULES: dict[str, Rule] = {
             ),
         ),
         Rule(
+            "duplicate_call_id",
+            "two tool calls have the same id",
+            "give the later one, and its result, an id of its own",
+            False,
+            "Anthropic's error texts, as reported 2025-07 to 2026-03; read 2026-12-01",
+            (r"`?tool_use`? ids must be unique", r"duplicate tool_call_?id"),
+        ),
+        Rule(
             "too_many_cache_marks",
             "more than four blocks are marked for the cache",
             "keep the last four marks",
