@@ -62,11 +62,9 @@ def test_a_line_that_cannot_be_read_is_shown_without_a_caret(check):
     said = json.dumps(GOOD) + "\n" + json.dumps({"messages": [{"role": "bot", "content": "x"}]})
     code, out, err = check("-", said=said)
     assert (code, err) == (2, "")
-    assert out.splitlines()[:2] == [
-        "stdin:2: $: unreadable: unknown role 'bot' - at `$.messages[0].role`; one of user, "
-        "assistant, tool, system, developer, function",
-        "  fix: correct the line (loses nothing)",
-    ]
+    first, second = out.splitlines()[:2]
+    assert first.startswith("stdin:2: $: unreadable: unknown role 'bot' - at `$.messages[0].role`;")
+    assert second == "  fix: correct the line (loses nothing)"
 
 
 @pytest.mark.parametrize("verb", ["check", "repair", "trim", "convert"])
