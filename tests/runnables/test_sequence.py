@@ -291,3 +291,13 @@ def test_both_doors_and_all_verbs_agree_on_any_tree(tree):
     assert "".join(chain.stream("ab")) == expected
     assert chain.batch(["ab"]) == [expected]
     assert asyncio.run(asynchronous()) == (expected, expected, expected)
+
+
+def test_a_runnable_of_another_package_is_a_step_by_its_methods():
+    class Foreign:
+        def invoke(self, x: int) -> int:
+            return x + 1
+
+    with pytest.raises(TypeError, match=r"RunnableLambda\(x\.invoke, x\.ainvoke\)"):
+        plus(1) | Foreign()
+    assert (plus(1) | RunnableLambda(Foreign().invoke)).invoke(1) == 3
