@@ -55,6 +55,12 @@ def test_titles_are_gone_and_twice_is_once(schema):
     jsonschema.Draft202012Validator.check_schema(strict_schema(once))
 
 
+@pytest.mark.parametrize("properties", [True, 5, "ab", None, ["a"]])
+def test_properties_that_are_none_are_not_required(properties):
+    closed = strict_schema({"type": "object", "properties": properties})
+    assert closed == {"type": "object", "properties": properties, "additionalProperties": False}
+
+
 def test_keys_beside_a_reference_win():
     schema = {
         "properties": {"a": {"$ref": "#/$defs/A", "description": "own"}},

@@ -25,6 +25,8 @@ from dragoman.messages import (
 )
 
 __all__ = [
+    "OPENED",
+    "PLACEHOLDER",
     "Turn",
     "blocks_of",
     "history_message",
@@ -33,6 +35,11 @@ __all__ = [
     "turns",
     "with_results_split",
 ]
+
+PLACEHOLDER = "(empty message)"
+"""What a user turn without anything says, where a wire takes neither empty nor blank text."""
+
+OPENED = "the provider wants a turn of the user's in front; one was added that says it is empty"
 
 Role = Literal["system", "user", "assistant", "tool"]
 

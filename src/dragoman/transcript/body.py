@@ -98,12 +98,12 @@ def repair_body(body: dict[str, Any], api: str | None = None) -> Converted:
         changes = [_change(issue) for issue in issues if issue.code in _codes(repair.changes)]
     if any(issue.code == "misplaced_system" for issue in issues):
         request.messages = _unplaced(request.messages)
-    known = _codes(changes)
     notes: list[Change] = []
     encoded = codec.encode_request(request, notes)
     # Written for the wire it was read from, a history can only lose the status of results that were
     # made here, and their text says the same.
     changes += [note for note in notes if note.code != "dropped_status"]
+    known = _codes(changes)
     changes += [_change(issue) for issue in issues if issue.code not in known]
     key = history_key(body)
     placed = [replace(c, path=f"$.{key}{c.path[1:]}") if c.path[:2] == "$[" else c for c in changes]
@@ -180,6 +180,8 @@ def _anthropic(body: dict[str, Any]) -> Raw:
     marks = _marks(body, "cache_control")
     if marks > 4:
         yield 0, "too_many_cache_marks"
+    if body.get("messages") == []:
+        yield 0, "no_turn"
     used: set[str] = set()
     for index, message in _dicts(body.get("messages")):
         content = message.get("content")
@@ -230,11 +232,13 @@ def _mistral(body: dict[str, Any]) -> Raw:
 
 
 def _bedrock(body: dict[str, Any]) -> Raw:
+    if body.get("messages") == []:
+        yield 0, "no_turn"
     before: Any = None
     used: set[str] = set()
     for index, message in _dicts(body.get("messages")):
         role = message.get("role")
-        if role is not None and role == before:
+        if role is not None and (role == before or (index == 0 and role != "user")):
             yield index, "role_order"
         before = role
         for _, block in _dicts(message.get("content")):
@@ -246,6 +250,16 @@ def _bedrock(body: dict[str, Any]) -> Raw:
                 if id_val in used:
                     yield index, "duplicate_call_id"
                 used.add(id_val)
+
+
+def _gemini(body: dict[str, Any]) -> Raw:
+    contents = body.get("contents")
+    if contents == []:
+        yield 0, "no_turn"
+    for index, content in _dicts(contents):
+        calls = any("functionCall" in part for _, part in _dicts(content.get("parts")))
+        if index == 0 and content.get("role") == "model" and calls:
+            yield index, "role_order"
 
 
 def _openai_chat(body: dict[str, Any]) -> Raw:
@@ -264,5 +278,6 @@ _RAW: dict[str, Callable[[dict[str, Any]], Raw]] = {
     "anthropic": _anthropic,
     "mistral": _mistral,
     "bedrock_converse": _bedrock,
+    "gemini": _gemini,
     "openai_chat": _openai_chat,
 }

@@ -174,13 +174,27 @@ RULES: dict[str, Rule] = {
         Rule(
             "role_order",
             "turns do not alternate as the provider wants, or do not start with the user",
-            "merge neighbours of one role",
+            "merge neighbours of one role, or begin with a user turn that says it is empty",
             False,
-            "Bedrock Converse reference; read 2026-11-30",
+            "Bedrock Converse reference, read 2026-11-30; Gemini's error texts, read 2026-12-01",
             (
                 r"roles must alternate",
                 r"A conversation must (alternate|start with a user message)",
                 r"Please ensure that multiturn requests? alternate",
+                r"function call turn comes immediately after a user turn",
+                r"History must start with a user turn",
+            ),
+        ),
+        Rule(
+            "no_turn",
+            "there is no turn besides the system prompt",
+            "add a user turn that says it is empty",
+            False,
+            "Anthropic's and Gemini's error texts, as reported 2025-04 to 2026-08; read 2026-12-01",
+            (
+                r"at least one message is required",
+                r"messages must have at least one element",
+                r"contents (is|are) (not specified|required)",
             ),
         ),
         Rule(

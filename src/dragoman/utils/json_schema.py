@@ -8,7 +8,7 @@ is never mistaken for the keyword.
 from collections.abc import Callable, Mapping
 from functools import cache
 from math import isfinite
-from typing import Any
+from typing import Any, cast
 
 from dragoman.errors import MessageError, short
 
@@ -158,7 +158,8 @@ def strict_schema(schema: Mapping[str, Any]) -> Schema:
     """
     result = map_schemas(schema, strict_schema)
     if result.get("type") == "object" or "properties" in result:
-        if result.get("properties"):
-            result["required"] = list(result["properties"])
+        properties = result.get("properties")
+        if isinstance(properties, dict) and properties:
+            result["required"] = list(cast("Schema", properties))
         result["additionalProperties"] = False
     return result

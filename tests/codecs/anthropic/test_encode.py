@@ -10,7 +10,7 @@ from hypothesis import given
 from pydantic import TypeAdapter
 
 from dragoman.codecs import ChatRequest, get_codec
-from dragoman.codecs.anthropic.tables import PLACEHOLDER
+from dragoman.codecs.turns import PLACEHOLDER
 from dragoman.errors import EncodeError
 from dragoman.messages import (
     AIMessage,

@@ -18,14 +18,13 @@ from dragoman.codecs.anthropic.plain import ID, write_plain
 from dragoman.codecs.anthropic.tables import (
     MAX_CACHE_MARKS,
     MAX_TOKENS,
-    PLACEHOLDER,
     Dialect,
 )
 from dragoman.codecs.anthropic.tools import write_choice, write_format, write_tools
 from dragoman.codecs.contract import Change, ChatRequest
 from dragoman.codecs.explained import explained
 from dragoman.codecs.pairing import WireIds
-from dragoman.codecs.turns import Turn, turns
+from dragoman.codecs.turns import OPENED, PLACEHOLDER, Turn, turns
 from dragoman.messages import BaseMessage, ToolMessage
 
 __all__ = ["encode_request"]
@@ -50,6 +49,9 @@ def encode_request(
         system, messages = history.system, history.messages
     else:
         system, messages = plain
+    if not messages and system is not None:
+        told.append(Change("$.messages", "no_turn", False, OPENED))
+        messages = [{"role": "user", "content": PLACEHOLDER}]
     extra = dict(request.extra)
     body: dict[str, Any] = {}
     if request.model is not None:

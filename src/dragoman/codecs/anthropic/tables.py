@@ -15,7 +15,6 @@ __all__ = [
     "MAX_TOKENS",
     "NATIVE_BLOCKS",
     "PARAMETERS",
-    "PLACEHOLDER",
     "RESULT_TOOLS",
     "SERVER_TOOLS",
     "STOP_REASON",
@@ -50,9 +49,6 @@ MAX_CACHE_MARKS = 4
 
 MAX_TOKENS = 4096
 """`max_tokens` is required on this wire; this is sent when a request does not say."""
-
-PLACEHOLDER = "(empty message)"
-"""What a user turn without anything says: the wire takes neither empty nor blank text."""
 
 SERVER_TOOLS = {"code_execution": "code_interpreter"}
 """Names of server tools that have a common name of their own."""

@@ -1,7 +1,7 @@
 """Canonical form -> a Converse request body (the model's name goes into the address).
 
 What Bedrock asks for and loses nothing is done here, always: system messages go to the top, turns
-alternate, results come first in their turn and in call order, ids fit the alphabet and are unique,
+alternate and begin with the user, results come first in their turn and in call order, ids fit the alphabet and are unique,
 blank text is not sent, a turn with a document has text, at most four cache points stay.
 
 Source: https://docs.aws.amazon.com/bedrock/latest/userguide/conversation-inference-call.html, read
@@ -13,12 +13,12 @@ from typing import Any
 
 from dragoman.codecs.bedrock_converse.blocks import BlockWriter
 from dragoman.codecs.bedrock_converse.decode import API
-from dragoman.codecs.bedrock_converse.tables import MAX_CACHE_MARKS, PLACEHOLDER
+from dragoman.codecs.bedrock_converse.tables import MAX_CACHE_MARKS
 from dragoman.codecs.bedrock_converse.tools import write_format, write_tools
 from dragoman.codecs.contract import Change, ChatRequest
 from dragoman.codecs.explained import explained
 from dragoman.codecs.pairing import WireIds
-from dragoman.codecs.turns import Turn, turns
+from dragoman.codecs.turns import OPENED, PLACEHOLDER, Turn, turns
 from dragoman.messages import BaseMessage, ToolMessage
 
 __all__ = ["encode_request"]
@@ -124,7 +124,10 @@ class _History:
             self.messages.append({**bag, "role": role, "content": blocks})
 
     def close(self) -> None:
-        """Put results first, give documents their text, and fill turns that say nothing."""
+        """Begin with the user, put results first, give documents their text, fill empty turns."""
+        if self.messages[0]["role"] != "user" if self.messages else self.system:
+            self._report("no_turn", "$.messages", OPENED)
+            self.messages.insert(0, {"role": "user", "content": [{"text": PLACEHOLDER}]})
         for n, turn in enumerate(self.messages):
             if turn["role"] != "user":
                 continue

@@ -18,7 +18,6 @@ __all__ = [
     "MAX_CACHE_MARKS",
     "NATIVE_BLOCKS",
     "PARAMETERS",
-    "PLACEHOLDER",
     "REASONING",
     "STOP_REASON",
     "TEXT_DOCUMENTS",
@@ -123,9 +122,6 @@ other makers only what nobody signed. A model without a row (an ARN, or none tol
 
 MAX_CACHE_MARKS = 4
 """How many cache points the models take."""
-
-PLACEHOLDER = "(empty message)"
-"""What a user turn without anything says: blank text is refused."""
 
 PARAMETERS = frozenset(
     {

@@ -27,7 +27,7 @@ from dragoman.codecs.shapes import (
 )
 from dragoman.codecs.turns import history_message
 from dragoman.errors import DecodeError, short
-from dragoman.messages import BaseMessage, HumanMessage, SystemMessage, ToolMessage
+from dragoman.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 
 __all__ = ["decode_part", "decode_request", "read_usage"]
 
@@ -308,6 +308,10 @@ def _user(parts: list[Any], path: str, ids: _Ids, bag: dict[str, Any]) -> Iterat
         previous = run
 
 
+# The encoder puts neighbours of these kinds into one content, unless one says that it begins another.
+_JOINED = (ToolMessage, AIMessage)
+
+
 def decode_request(body: dict[str, Any], provider: str) -> ChatRequest:
     """Return a request body as a `ChatRequest`; what has no field stays in `extra`.
 
@@ -338,7 +342,7 @@ def decode_request(body: dict[str, Any], provider: str) -> ChatRequest:
     for n, content in enumerate(given):
         found = list(_content(content, f"$.contents[{n}]", ids, provider))
         last = request.messages[-1] if request.messages else None
-        if isinstance(last, ToolMessage) and isinstance(found[0], ToolMessage):
+        if any(isinstance(last, kind) and isinstance(found[0], kind) for kind in _JOINED):
             own = found[0].additional_kwargs.get(API, {})
             found[0].additional_kwargs = {API: {**own, "begins": True}}
         request.messages += found

@@ -16,7 +16,7 @@ from dragoman.codecs.explained import explained
 from dragoman.codecs.gemini.parts import PartWriter
 from dragoman.codecs.gemini.tables import API, NEEDS_SIGNATURE
 from dragoman.codecs.gemini.tools import write_choice, write_generation, write_tools
-from dragoman.codecs.turns import Turn, turns
+from dragoman.codecs.turns import OPENED, PLACEHOLDER, Turn, turns
 from dragoman.messages import BaseMessage, ToolMessage
 
 __all__ = ["encode_request"]
@@ -35,6 +35,7 @@ def encode_request(
     history = _History(request.model or "", provider, told)
     for turn in turns(request.messages):
         history.add(turn)
+    history.close()
     extra = dict(request.extra)
     extra.pop("parallel_tool_calls", None)
     body: dict[str, Any] = {"contents": history.contents}
@@ -98,6 +99,14 @@ class _History:
             self._is_opening = False
             self._last = turn.role
 
+    def close(self) -> None:
+        """Put a user's turn in front where there is none at all, or a call would come first."""
+        first = self.contents[0] if self.contents else None
+        calls = first is not None and first.get("role") == "model" and _calls(first["parts"])
+        if calls or (first is None and self.system is not None):
+            self._report("no_turn", "$.contents", OPENED)
+            self.contents.insert(0, {"role": "user", "parts": [{"text": PLACEHOLDER}]})
+
     def _add_system(self, message: BaseMessage, path: str, bag: dict[str, Any]) -> None:
         parts = self._writer.message(message, path, is_model=False)
         if self._is_opening:
@@ -114,9 +123,13 @@ class _History:
     def _put(
         self, role: str, parts: list[dict[str, Any]], bag: dict[str, Any], *, joins: bool
     ) -> None:
-        if joins and self.contents and self.contents[-1].get("role") == role:
-            self.contents[-1]["parts"] += parts
-            return
+        last = self.contents[-1] if self.contents else None
+        if last is not None and last.get("role") == role:
+            # A call has to follow the user's turn or a result, and its result has to follow it.
+            calls = role == "model" and (_calls(parts) or _calls(last["parts"]))
+            if joins or (calls and not bag.get("begins")):
+                last["parts"] += parts
+                return
         rest = {k: v for k, v in bag.items() if k not in {"continues", "begins", "parts"}}
         content = {"role": role, **rest, "parts": parts}
         if content["role"] is None:
@@ -125,3 +138,7 @@ class _History:
 
     def _report(self, code: str, path: str, message: str) -> None:
         self._changes.append(Change(path, code, False, message))
+
+
+def _calls(parts: list[dict[str, Any]]) -> bool:
+    return any("functionCall" in part for part in parts)

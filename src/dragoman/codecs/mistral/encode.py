@@ -18,7 +18,7 @@ from dragoman.codecs.pairing import UNNAMED, WireIds
 from dragoman.codecs.schemas import encode_schema
 from dragoman.codecs.shapes import as_dict, as_str, is_only_text
 from dragoman.codecs.tools import function_tool, json_schema_of, tool_choice_of, without_marks
-from dragoman.codecs.turns import Turn, blocks_of, turns
+from dragoman.codecs.turns import OPENED, PLACEHOLDER, Turn, blocks_of, turns
 from dragoman.errors import short
 from dragoman.messages import AIMessage, ToolMessage
 
@@ -39,7 +39,10 @@ def encode_request(
     body: dict[str, Any] = {}
     if request.model is not None:
         body["model"] = request.model
-    body["messages"] = Encoder(provider, changes).messages(request)
+    messages = body["messages"] = Encoder(provider, changes).messages(request)
+    if messages and all(message["role"] == "system" for message in messages):
+        note(changes, "$.messages", "no_turn", OPENED, lossy=False)
+        messages.append({"role": "user", "content": PLACEHOLDER})
     scalars = {
         "max_tokens": request.max_tokens,
         "temperature": request.temperature,

@@ -82,7 +82,8 @@ def any_of_objects(branches: Iterable[Any], outer: dict[str, Any]) -> dict[str, 
                 properties[name] = value
             else:
                 properties[name] = {"anyOf": [properties[name], value]}
-        names = [n for n in branch.get("required") or () if isinstance(n, str)]
+        listed = branch.get("required")
+        names = [n for n in listed if isinstance(n, str)] if isinstance(listed, list) else []
         required = names if required is None else [n for n in required if n in names]
     own = outer.get("properties")
     own_required = outer.get("required")
