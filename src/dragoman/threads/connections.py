@@ -29,7 +29,7 @@ class Held(Generic[C]):
     def __init__(self, connection: C) -> None:
         self.connection: C = connection
         self.is_closed: bool = False
-        self.lock = threading.RLock()
+        self.lock: threading.RLock = threading.RLock()
         self.process: int = os.getpid()
 
     def close(self) -> None:

@@ -83,13 +83,15 @@ def _detector(kind: str, pattern: str, check: Callable[[str], bool] = lambda _: 
 
 
 # Every pattern is linear, as texts come from anywhere.
-detect_email = _detector(
+detect_email: Detector = _detector(
     "email", r"\b[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9.-]{1,253}\.[A-Za-z]{2,24}\b"
 )
-detect_credit_card = _detector("credit_card", r"\b\d(?:[ -]?\d){12,18}\b", _luhn)
-detect_ip = _detector("ip", r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])", _is_address)
-detect_mac_address = _detector("mac_address", r"\b(?:[0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}\b")
-detect_url = _detector("url", r"\b(?:https?://|www\.)[^\s<>\"']+[^\s<>\"'.,;:!?)]")
+detect_credit_card: Detector = _detector("credit_card", r"\b\d(?:[ -]?\d){12,18}\b", _luhn)
+detect_ip: Detector = _detector("ip", r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])", _is_address)
+detect_mac_address: Detector = _detector(
+    "mac_address", r"\b(?:[0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}\b"
+)
+detect_url: Detector = _detector("url", r"\b(?:https?://|www\.)[^\s<>\"']+[^\s<>\"'.,;:!?)]")
 _DETECTORS: dict[str, Detector] = {
     "email": detect_email,
     "credit_card": detect_credit_card,
