@@ -39,6 +39,10 @@ lint: $(VENV)/.dev
 
 types: $(VENV)/.dev
 	$(BIN)/pyright
+	@mkdir -p build
+	PATH="$(CURDIR)/$(BIN):$$PATH" PYTHONPATH=src $(BIN)/pyright --verifytypes dragoman --ignoreexternal \
+		>build/types.txt || { cat build/types.txt; exit 1; }
+	@grep 'completeness' build/types.txt
 
 unit: $(VENV)/.dev
 	$(BIN)/python -m pytest -q
