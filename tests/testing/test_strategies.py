@@ -2,7 +2,7 @@
 
 import json
 
-from hypothesis import find, given
+from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
 from dragoman.messages import AIMessage, AIMessageChunk, ToolMessage
@@ -40,11 +40,21 @@ def test_histories_may_end_with_an_open_call():
     assert validate_messages(found, "openai")
 
 
+# The first that is found will do; the smallest takes long to look for.
+ANY = settings(phases=[Phase.generate], max_examples=2_000)
+
+
 def test_damage_reaches_every_kind_of_fault():
-    orphan = find(damaged_histories(), lambda drawn: any(m.type == "tool" for m in drawn[:1]))
+    orphan = find(
+        damaged_histories(), lambda drawn: any(m.type == "tool" for m in drawn[:1]), settings=ANY
+    )
     assert isinstance(orphan[0], ToolMessage)
     assert validate_messages(orphan)
-    find(damaged_histories(), lambda drawn: "duplicate" in str(validate_messages(drawn)))
+    find(
+        damaged_histories(),
+        lambda drawn: "duplicate" in str(validate_messages(drawn)),
+        settings=ANY,
+    )
 
 
 def total(chunks):
