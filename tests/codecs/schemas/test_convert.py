@@ -457,3 +457,14 @@ def test_any_json_is_written_or_refused(schema: Any, dialect: str) -> None:
     else:
         json.dumps(result)
     assert schema == before
+
+
+@pytest.mark.parametrize("dialect", list(DIALECTS))
+@pytest.mark.parametrize(
+    "kinds", [["string", ["x"]], ["string", {"a": 1}, "integer"], [5, None], [["x"], ["y"], "null"]]
+)
+def test_types_that_are_no_text_are_no_accident(dialect, kinds):
+    schema = {"type": "object", "properties": {"a": {"type": kinds}}}
+    before = repr(schema)
+    assert encode_schema(schema, dialect)["properties"].keys() == {"a"}
+    assert repr(schema) == before

@@ -140,5 +140,5 @@ class _History:
         self._changes.append(Change(path, code, False, message))
 
 
-def _calls(parts: list[dict[str, Any]]) -> bool:
-    return any("functionCall" in part for part in parts)
+def _calls(parts: list[Any]) -> bool:
+    return any(isinstance(part, dict) and "functionCall" in part for part in parts)

@@ -82,8 +82,10 @@ def without_null(schema: dict[str, Any], report: Report) -> dict[str, Any]:
     nullable = False
     kinds = result.get("type")
     if isinstance(kinds, list):
-        named = [k for k in kinds if k != "null"]
-        nullable = len(named) < len(kinds)
+        named = [k for k in kinds if isinstance(k, str) and k != "null"]
+        nullable = "null" in kinds
+        if len(named) + kinds.count("null") < len(kinds):
+            report("dropped_keyword", True, "a type that is no text is left out")
         del result["type"]
         if len(named) == 1:
             result["type"] = named[0]
