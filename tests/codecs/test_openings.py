@@ -59,7 +59,7 @@ def test_who_takes_a_system_prompt_alone_gets_no_more(api):
 def test_bedrock_begins_with_the_user():
     body, codes = sent("bedrock_converse", [AIMessage("Hello!"), HumanMessage("Hi")])
     assert shape(body) == [("user", ["text"]), ("assistant", ["text"]), ("user", ["text"])]
-    assert codes == ["no_turn"]
+    assert codes == ["role_order"]
 
 
 def test_a_greeting_in_front_is_taken_as_it_is_where_it_may():
@@ -100,6 +100,9 @@ def test_gemini_s_calls_of_two_turns_stand_before_the_results_of_both():
         ("anthropic", {"max_tokens": 9, "system": "s", "messages": []}, "no_turn"),
         ("bedrock_converse", {"system": [{"text": "s"}], "messages": []}, "no_turn"),
         ("gemini", {"systemInstruction": {"parts": [{"text": "s"}]}, "contents": []}, "no_turn"),
+        ("anthropic", {"max_tokens": 9, "messages": []}, "no_turn"),
+        ("bedrock_converse", {"messages": []}, "no_turn"),
+        ("gemini", {"contents": []}, "no_turn"),
         (
             "bedrock_converse",
             {"messages": [{"role": r, "content": [{"text": "x"}]} for r in ("assistant", "user")]},
@@ -124,7 +127,7 @@ def test_bodies_that_would_be_refused_for_it_are_found_and_mended(api, body, cod
     assert [issue.code for issue in check_body(body, api)] == [code]
     repaired = repair_body(body, api)
     assert check_body(repaired.body, api) == []
-    assert repaired.changes
+    assert [change.code for change in repaired.changes if change.code != "declared_tools"] == [code]
     assert not any(change.lossy for change in repaired.changes)
     assert EMPTY in json.dumps(repaired.body)
 

@@ -5,15 +5,17 @@ and encodes it again for the same wire, so that what encoders always do is done 
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from msgspec.structs import replace
 
 from dragoman.codecs import Converted, get_codec
 from dragoman.codecs.contract import Change, Codec
+from dragoman.codecs.turns import PLACEHOLDER
 from dragoman.errors import DecodeError
 from dragoman.messages.base import BaseMessage
+from dragoman.messages.human import HumanMessage
 from dragoman.messages.system import SystemMessage
 from dragoman.transcript.repair import Issue, repair_messages, validate_messages
 from dragoman.transcript.rules import RULES, target_of
@@ -98,6 +100,8 @@ def repair_body(body: dict[str, Any], api: str | None = None) -> Converted:
         changes = [_change(issue) for issue in issues if issue.code in _codes(repair.changes)]
     if any(issue.code == "misplaced_system" for issue in issues):
         request.messages = _unplaced(request.messages)
+    if any(issue.code == "no_turn" for issue in issues):
+        request.messages = [*request.messages, HumanMessage(PLACEHOLDER)]
     notes: list[Change] = []
     encoded = codec.encode_request(request, notes)
     # Written for the wire it was read from, a history can only lose the status of results that were
@@ -182,7 +186,6 @@ def _anthropic(body: dict[str, Any]) -> Raw:
         yield 0, "too_many_cache_marks"
     if body.get("messages") == []:
         yield 0, "no_turn"
-    used: set[str] = set()
     for index, message in _dicts(body.get("messages")):
         content = message.get("content")
         if message.get("role") == "system" and index == 0:
@@ -193,12 +196,24 @@ def _anthropic(body: dict[str, Any]) -> Raw:
             if block.get("type") == "text" and not str(block.get("text") or "").strip():
                 yield index, "empty_content"
             id_val = block.get("id") if block.get("type") == "tool_use" else None
-            if isinstance(id_val, str):
-                if not _ANTHROPIC_ID.fullmatch(id_val):
-                    yield index, "bad_call_id"
-                if id_val in used:
-                    yield index, "duplicate_call_id"
-                used.add(id_val)
+            if isinstance(id_val, str) and not _ANTHROPIC_ID.fullmatch(id_val):
+                yield index, "bad_call_id"
+    yield from _repeats(
+        (index, block.get("id"))
+        for index, message in _dicts(body.get("messages"))
+        for _, block in _dicts(message.get("content"))
+        if block.get("type") == "tool_use"
+    )
+
+
+def _repeats(ids: Iterable[tuple[int, Any]]) -> Raw:
+    """Yield a fault for each id that came before, given with the index of its message."""
+    used: set[str] = set()
+    for index, id_val in ids:
+        if isinstance(id_val, str) and id_val:
+            if id_val in used:
+                yield index, "duplicate_call_id"
+            used.add(id_val)
 
 
 def _marks(value: Any, key: str) -> int:
@@ -235,21 +250,21 @@ def _bedrock(body: dict[str, Any]) -> Raw:
     if body.get("messages") == []:
         yield 0, "no_turn"
     before: Any = None
-    used: set[str] = set()
     for index, message in _dicts(body.get("messages")):
         role = message.get("role")
         if role is not None and (role == before or (index == 0 and role != "user")):
             yield index, "role_order"
         before = role
         for _, block in _dicts(message.get("content")):
-            text, use = block.get("text"), block.get("toolUse")
+            text = block.get("text")
             if isinstance(text, str) and not text.strip():
                 yield index, "empty_content"
-            id_val = use.get("toolUseId") if isinstance(use, dict) else None
-            if isinstance(id_val, str):
-                if id_val in used:
-                    yield index, "duplicate_call_id"
-                used.add(id_val)
+    yield from _repeats(
+        (index, use.get("toolUseId"))
+        for index, message in _dicts(body.get("messages"))
+        for _, block in _dicts(message.get("content"))
+        if isinstance(use := block.get("toolUse"), dict)
+    )
 
 
 def _gemini(body: dict[str, Any]) -> Raw:
@@ -264,14 +279,12 @@ def _gemini(body: dict[str, Any]) -> Raw:
 
 def _openai_chat(body: dict[str, Any]) -> Raw:
     for index, message in _dicts(body.get("messages")):
-        used: set[str] = set()  # ids of earlier turns may come again
-        for _, call in _dicts(message.get("tool_calls")):
-            id_val = str(call.get("id") or "")
-            if len(id_val) > 64:
+        calls = [call for _, call in _dicts(message.get("tool_calls"))]
+        for call in calls:
+            if len(str(call.get("id") or "")) > 64:
                 yield index, "bad_call_id"
-            if id_val and id_val in used:
-                yield index, "duplicate_call_id"
-            used.add(id_val)
+        # Ids of earlier turns may come again.
+        yield from _repeats((index, call.get("id")) for call in calls)
 
 
 _RAW: dict[str, Callable[[dict[str, Any]], Raw]] = {

@@ -16,7 +16,6 @@ from dragoman.messages.tool import ToolMessage
 
 __all__ = [
     "call_ids",
-    "is_result_block",
     "open_calls",
     "result_ids",
     "says",
@@ -48,12 +47,8 @@ def _has_call_block(content: Any) -> bool:
     return any(b.__class__ is dict and b.get("type") in _CALL_BLOCKS for b in content)
 
 
-def is_result_block(block: Any) -> bool:
-    """Return whether a block is a result in Anthropic's or Bedrock's form."""
-    return _answered(block) is not None
-
-
 def _answered(block: Any) -> str | None:
+    """Return the id of the call that a block in Anthropic's or Bedrock's form is the result of."""
     if not isinstance(block, dict):
         return None
     if block.get("type") == "tool_result":
@@ -78,7 +73,7 @@ def says(message: Any) -> bool:
     if not isinstance(message, HumanMessage):
         return False
     content = message.content
-    return content.__class__ is str or not content or not all(map(is_result_block, content))
+    return content.__class__ is str or not content or None in map(_answered, content)
 
 
 def without_results(message: BaseMessage, ids: Collection[str] | None = None) -> BaseMessage:

@@ -126,7 +126,7 @@ class _History:
     def close(self) -> None:
         """Begin with the user, put results first, give documents their text, fill empty turns."""
         if self.messages[0]["role"] != "user" if self.messages else self.system:
-            self._report("no_turn", "$.messages", OPENED)
+            self._report("role_order" if self.messages else "no_turn", "$.messages", OPENED)
             self.messages.insert(0, {"role": "user", "content": [{"text": PLACEHOLDER}]})
         for n, turn in enumerate(self.messages):
             if turn["role"] != "user":

@@ -104,7 +104,7 @@ class _History:
         first = self.contents[0] if self.contents else None
         calls = first is not None and first.get("role") == "model" and _calls(first["parts"])
         if calls or (first is None and self.system is not None):
-            self._report("no_turn", "$.contents", OPENED)
+            self._report("role_order" if calls else "no_turn", "$.contents", OPENED)
             self.contents.insert(0, {"role": "user", "parts": [{"text": PLACEHOLDER}]})
 
     def _add_system(self, message: BaseMessage, path: str, bag: dict[str, Any]) -> None:
