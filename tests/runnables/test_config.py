@@ -8,7 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from dragoman.agents import create_agent
 from dragoman.callbacks import BaseCallbackHandler, CallbackManager
+from dragoman.language_models import FakeListChatModel
+from dragoman.output_parsers import StrOutputParser
+from dragoman.prompts import ChatPromptTemplate
 from dragoman.runnables import RunnableLambda, ensure_config, get_config_list, patch_config
 from dragoman.runnables.config import (
     ContextThreadPoolExecutor,
@@ -20,6 +24,8 @@ from dragoman.runnables.config import (
     set_config_context,
     var_child_runnable_config,
 )
+from dragoman.threads import MemoryThreads
+from dragoman.tools import tool
 
 EMPTY = {"tags": [], "metadata": {}, "callbacks": None, "recursion_limit": 25, "configurable": {}}
 
@@ -193,3 +199,49 @@ async def test_functions_are_given_what_they_ask_for():
     assert call_func_with_variable_args(lambda x, n: x + n, 1, config, n=2) == 3
     assert await acall_func_with_variable_args(only_config, 1, config) == (1, ["t"])
     assert get_async_callback_manager_for_config(config).is_async
+
+
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        (5, "a config has to be a dict, such as .*, not int"),
+        ("tags", "not str"),
+        ([{"tags": []}], "not list"),
+        ({"tags": "a"}, "'tags' of a config has to be a list, not str"),
+        ({"metadata": 5}, "'metadata' of a config has to be a dict, not int"),
+        ({"configurable": []}, "'configurable' of a config has to be a dict, not list"),
+        ({"callbacks": 5}, "'callbacks' of a config has to be a list, not int"),
+        ({"callbacks": [5]}, "the item at 0 is no handler, but int"),
+    ],
+)
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda config: RunnableLambda(str).invoke(1, config),
+        lambda config: (RunnableLambda(str) | str).invoke(1, config),
+        lambda config: list((RunnableLambda(str) | str).stream(1, config)),
+        lambda config: RunnableLambda(str).batch([1], config if type(config) is dict else [config]),
+        lambda config: asyncio.run(RunnableLambda(str).ainvoke(1, config)),
+        lambda config: RunnableLambda(str).with_config(config),
+        lambda config: FakeListChatModel(responses=["a"]).invoke("q", config),
+        lambda config: list(FakeListChatModel(responses=["a"]).stream("q", config)),
+        lambda config: StrOutputParser().invoke("a", config),
+        lambda config: ChatPromptTemplate.from_messages(["a"]).invoke({}, config),
+        lambda config: tool(abs_of).invoke({"x": 1}, config),
+        lambda config: create_agent(FakeListChatModel(responses=["a"])).invoke(HI, config),
+        lambda config: create_agent(
+            FakeListChatModel(responses=["a"]), checkpointer=MemoryThreads()
+        ).get_state(config),
+    ],
+)
+def test_what_is_no_config_is_told_wherever_it_is_given(call, config, said):
+    with pytest.raises(TypeError, match=said):
+        call(config)
+
+
+HI = {"messages": [("user", "hi")]}
+
+
+def abs_of(x: int) -> int:
+    """Return the amount of x."""
+    return abs(x)

@@ -3,6 +3,7 @@
 import asyncio
 import threading
 import time
+from concurrent.futures import Future
 from typing import Annotated, Any
 
 import pytest
@@ -558,3 +559,26 @@ def test_what_cannot_be_run_is_refused_in_words(is_async, message, tools, error,
 def test_the_same_tool_may_stand_there_twice():
     (found,) = execute_tool_calls(reply(("fail", {"how": "value"})), [fail, fail])
     assert found.content == "ValueError: no such city"
+
+
+async def test_a_coroutine_that_a_coroutine_returns_is_awaited_too():
+    async def answer() -> Any:
+        return [1]
+
+    @tool
+    async def give() -> Any:
+        """Give."""
+        return answer()
+
+    (found,) = await aexecute_tool_calls(reply(("give", {})), [give])
+    assert (found.content, found.status) == ("[1]", "success")
+
+
+def test_an_object_shows_no_address():
+    @tool
+    def give() -> Any:
+        """Give."""
+        return Future()
+
+    (found,) = execute_tool_calls(reply(("give", {})), [give])
+    assert found.content == "<Future state=pending>"

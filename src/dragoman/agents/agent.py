@@ -24,7 +24,7 @@ from dragoman.errors import short
 from dragoman.messages import SystemMessage
 from dragoman.runnables import Runnable
 from dragoman.runnables._scope import Scope, traced
-from dragoman.runnables.config import DEFAULT_RECURSION_LIMIT
+from dragoman.runnables.config import DEFAULT_RECURSION_LIMIT, check_config
 from dragoman.threads import ThreadStore
 from dragoman.tools import BaseTool
 from dragoman.tools.convert import tool as make_tool
@@ -219,6 +219,8 @@ class Agent(Runnable[Any, dict[str, Any]]):
     # ------------------------------------------------------------------ running
 
     def _run(self, door: Door, config: Any, context: Any, channel: Channel | None) -> Run:
+        if config is not None:
+            check_config(config)
         given = dict(config or {})
         thread = None
         if self.checkpointer is not None:

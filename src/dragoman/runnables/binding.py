@@ -15,6 +15,7 @@ from dragoman.runnables.config import (
     RunnableConfig,
     config_for,
     merge_configs,
+    with_keys,
 )
 from dragoman.runnables.runnable import Runnable
 from dragoman.runnables.serializable import RunnableSerializable
@@ -255,7 +256,7 @@ class RunnableBinding(RunnableBindingBase[Input, Output]):
     def with_config(
         self, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Runnable[Input, Output]:
-        return self._but(config={**self.config, **(config or {}), **kwargs})
+        return self._but(config={**self.config, **with_keys(config, kwargs)})
 
     @override
     def with_types(

@@ -24,13 +24,13 @@ from dragoman.runnables._inspection import accepts_config, accepts_run_manager
 
 __all__ = [
     "CONFIG_KEYS",
-    "config_for",
     "DEFAULT_RECURSION_LIMIT",
     "ContextThreadPoolExecutor",
     "EmptyDict",
     "RunnableConfig",
     "acall_func_with_variable_args",
     "call_func_with_variable_args",
+    "check_config",
     "ensure_config",
     "get_async_callback_manager_for_config",
     "get_callback_manager_for_config",
@@ -43,6 +43,7 @@ __all__ = [
     "set_config_context",
     "takes_none",
     "var_child_runnable_config",
+    "with_keys",
 ]
 
 P = ParamSpec("P")
@@ -96,15 +97,67 @@ class Resolved(dict[str, Any]):
     __slots__ = ()
 
 
+_FORMS: dict[str, Any] = {
+    "tags": list,
+    "metadata": Mapping,
+    "callbacks": (list, BaseCallbackManager),
+    "configurable": Mapping,
+}
+
+
+def check_config(config: Any) -> None:
+    """Look at the form of a config that a caller gave.
+
+    Raises:
+        TypeError: If it is no dict, or one of its keys holds something of another kind.
+    """
+    if not isinstance(config, Mapping):
+        message = (
+            f"a config has to be a dict, such as {{'tags': ['a']}}, not {type(config).__name__}"
+        )
+        raise TypeError(message)
+    given = cast("Mapping[str, Any]", config)
+    for key, kinds in _FORMS.items():
+        value = given.get(key)
+        if value is not None and not isinstance(value, kinds):
+            wanted = "dict" if kinds is Mapping else "list"
+            message = f"{key!r} of a config has to be a {wanted}, not {type(value).__name__}"
+            raise TypeError(message)
+    handlers = given.get("callbacks")
+    for position, handler in enumerate(handlers if isinstance(handlers, list) else ()):
+        if not hasattr(handler, "ignore_chain"):
+            name = type(handler).__name__
+            message = f"'callbacks' of a config: the item at {position} is no handler, but {name}"
+            raise TypeError(message)
+
+
+def with_keys(config: Mapping[str, Any] | None, keys: Mapping[str, Any]) -> RunnableConfig:
+    """Return a config with some keys more, as `with_config` takes them.
+
+    Raises:
+        TypeError: If it is no config.
+    """
+    if config is not None:
+        check_config(config)
+    full = {**(config or {}), **keys}
+    check_config(full)
+    return cast("RunnableConfig", full)
+
+
 def ensure_config(config: Mapping[str, Any] | None = None) -> RunnableConfig:
     """Return a full config: defaults, then a surrounding chain's, then `config`, key by key.
 
     Keys that are no config keys go to `configurable`. `model` and `checkpoint_ns` in `configurable`
     are copied to `metadata` unless it has them.
 
+    Raises:
+        TypeError: If `config` is no config.
+
     >>> ensure_config({"tags": ["a"]})["recursion_limit"]
     25
     """
+    if config is not None and type(config) is not Resolved:
+        check_config(config)
     full: dict[str, Any] = {
         "tags": [],
         "metadata": {},
@@ -150,7 +203,10 @@ def resolve_config(config: Mapping[str, Any] | None) -> Mapping[str, Any] | None
     ambient = var_child_runnable_config.get()
     if config is None:
         return ambient
-    if ambient is None or config is ambient or type(config) is Resolved:
+    if config is ambient or type(config) is Resolved:
+        return config
+    if ambient is None:
+        check_config(config)
         return config
     return Resolved(ensure_config(config))
 
@@ -238,6 +294,7 @@ def merge_configs(*configs: Mapping[str, Any] | None) -> RunnableConfig:
     given = [config for config in configs if config is not None]
     merged: dict[str, Any] = {"tags": [], "metadata": {}, "configurable": {}} if given else {}
     for config in given:
+        check_config(config)
         for key, value in ensure_config_keys(config).items():
             match key:
                 case "metadata" | "configurable":

@@ -8,7 +8,7 @@ new runnables and changes none; what it builds stands in the neighbouring files.
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, cast, get_type_hints
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, get_type_hints
 
 from dragoman._door import ASYNC, SYNC, run
 from dragoman.callbacks.ambient import is_bare
@@ -17,7 +17,7 @@ from dragoman.runnables._addable import Accumulator
 from dragoman.runnables._fields import ConfigurableFieldSpec
 from dragoman.runnables._scope import ASYNC_PLAIN, PLAIN, Scope, called, traced
 from dragoman.runnables._stream import aclose_all, astream_traced, stream_traced
-from dragoman.runnables.config import RunnableConfig, run_in_executor
+from dragoman.runnables.config import RunnableConfig, run_in_executor, with_keys
 from dragoman.runnables.utils import Input, Output
 
 if TYPE_CHECKING:
@@ -178,8 +178,7 @@ class Runnable(ABC, Generic[Input, Output]):
         """Return this runnable with a config given in advance."""
         from dragoman.runnables.binding import RunnableBinding
 
-        given = cast("RunnableConfig", {**(config or {}), **kwargs})
-        return RunnableBinding(bound=self, config=given, kwargs={})
+        return RunnableBinding(bound=self, config=with_keys(config, kwargs), kwargs={})
 
     def with_listeners(
         self,

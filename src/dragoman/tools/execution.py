@@ -136,6 +136,8 @@ def _read(tool: "BaseTool", call: Call, response: Any) -> tuple[Any, Any]:
 
 async def _aread(tool: "BaseTool", call: Call, response: Any) -> tuple[Any, Any]:
     """Return content and artifact as `_read` does; what can block is read in a thread."""
+    while call.call_id is not None and isinstance(response, Awaitable):
+        response = await cast("Awaitable[Any]", response)
     content, artifact = _parted(tool, response)
     if call.call_id is not None:
         if isinstance(content, Iterator):
@@ -224,8 +226,6 @@ async def _called(
         response, read = await call_in_thread(work)
         if read is not None:
             return read
-        if isinstance(response, Awaitable):
-            response = await cast("Awaitable[Any]", response)
         return await _aread(tool, call, response)
     finally:
         if token is not None:

@@ -16,7 +16,7 @@ from dragoman.messages.tool import ToolOutputMixin
 
 __all__ = ["TOOL_MESSAGE_BLOCK_TYPES", "format_output"]
 
-_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+(?=>)")
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+(?=[ >])")
 
 MAX_CHARS = 200_000
 """The most characters of a result's text, unless whoever runs the calls says otherwise."""
